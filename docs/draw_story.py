@@ -3,10 +3,16 @@
 
 Needs h5dump (hdf5-tools) and the standard library. Shows the vertical wind [m/s] that the held-out bubble, at rest at the start, has
 set in motion at the end of the roll-out: simulated, forecast by the surrogate, and their difference on the same scale; and both
-errors over the time since the start."""
-import base64, re, struct, subprocess, sys, tempfile, zlib
+errors over the time since the start. The fields are interpolated to a finer grid; lines at 25, 50 and 75 % of the scale."""
+import base64
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+import zlib
 
-PANEL, TOP, LEFT, GAP = 214, 46, 44, 18
+PANEL, TOP, LEFT, GAP, FINER = 214, 46, 44, 18, 8
 
 
 def read(path, name):
@@ -18,15 +24,55 @@ def read(path, name):
     return shape, struct.unpack("<%dd" % (len(data) // 8), data)
 
 
+def cubic(before, left, right, after, t):
+    """Catmull-Rom interpolation between `left` and `right`."""
+    return left + 0.5 * t * (right - before + t * (2 * before - 5 * left + 4 * right - after + t * (3 * (left - right) + after - before)))
+
+
+def finer(values, width, height, factor):
+    """The field on a grid that is `factor` times finer; cell centres stay where they are."""
+
+    def along(line):
+        out = []
+        for k in range(len(line) * factor):
+            at = (k + 0.5) / factor - 0.5
+            first = min(max(int(at // 1), 0), len(line) - 1)
+            cells = [line[min(max(first + d, 0), len(line) - 1)] for d in (-1, 0, 1, 2)]
+            out.append(cubic(*cells, min(max(at - first, 0.0), 1.0)))
+        return out
+
+    rows = [along(values[j * width : (j + 1) * width]) for j in range(height)]
+    columns = [along([row[i] for row in rows]) for i in range(width * factor)]
+    return [columns[i][j] for j in range(height * factor) for i in range(width * factor)]
+
+
+def isolines(values, width, height, level):
+    """Pieces of the line where the field has the value `level`, in units of cells (marching squares)."""
+    for j in range(height - 1):
+        for i in range(width - 1):
+            corners = [(i, j), (i + 1, j), (i + 1, j + 1), (i, j + 1)]
+            cuts = []
+            for (ax, ay), (bx, by) in zip(corners, corners[1:] + corners[:1]):
+                a, b = values[ay * width + ax] - level, values[by * width + bx] - level
+                if (a < 0) != (b < 0):
+                    cuts.append((ax + (bx - ax) * a / (a - b), ay + (by - ay) * a / (a - b)))
+            for start, end in zip(cuts[::2], cuts[1::2]):
+                yield start, end
+
+
+def color_of(x):
+    """Red above 0, blue below, white at 0; x in [-1, 1]."""
+    stops = ((247, 247, 247), (244, 165, 130), (178, 24, 43)) if x > 0 else ((247, 247, 247), (146, 197, 222), (33, 102, 172))
+    x = min(1.0, abs(x)) * 2
+    low, high = (stops[0], stops[1]) if x < 1 else (stops[1], stops[2])
+    return bytes(round(a + (b - a) * (x % 1 if x < 2 else 1)) for a, b in zip(low, high))
+
+
 def png(values, width, height, scale):
-    """A diverging blue-white-red picture of values in [-scale, scale]; rows go from the top down."""
+    """A picture of values in [-scale, scale]; rows go from the top down."""
     rows = b""
     for j in reversed(range(height)):
-        rows += b"\0"
-        for i in range(width):
-            x = min(1.0, max(-1.0, values[j * width + i] / scale))
-            fade = round(255 * (1 - abs(x)))
-            rows += bytes((255 - (255 - fade) // 6, fade, fade) if x > 0 else (fade, fade, 255 - (255 - fade) // 6))
+        rows += b"\0" + b"".join(color_of(values[j * width + i] / scale) for i in range(width))
 
     def chunk(kind, body):
         return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
@@ -50,9 +96,14 @@ class Drawing:
         text = " ".join("%.1f,%.1f" % point for point in points)
         self.parts.append('<polyline fill="none" stroke="%s" stroke-width="%.1f" points="%s"/>' % (color, width, text))
 
+    def isoline(self, x, y, pixel, rows, pieces, dashed):
+        path = "".join("M%.1f %.1fL%.1f %.1f" % (x + a * pixel, y + (rows - 1 - b) * pixel, x + c * pixel, y + (rows - 1 - d) * pixel)
+                       for (a, b), (c, d) in pieces)
+        self.parts.append('<path d="%s" fill="none" stroke="#333" stroke-opacity="0.55" stroke-width="0.7"%s/>'
+                          % (path, ' stroke-dasharray="2.5 2"' if dashed else ""))
+
     def picture(self, x, y, width, height, href):
-        self.parts.append('<image x="%d" y="%d" width="%d" height="%d" preserveAspectRatio="none" href="%s" '
-                          'style="image-rendering:pixelated"/>' % (x, y, width, height, href))
+        self.parts.append('<image x="%d" y="%d" width="%d" height="%d" preserveAspectRatio="none" href="%s"/>' % (x, y, width, height, href))
 
     def svg(self):
         head = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" font-size="13">' % self.size
@@ -95,7 +146,11 @@ def main():
     for n, (title, values) in enumerate((("simulated", reference[last]), ("forecast by the network", forecast[last]), ("difference", difference))):
         at = LEFT + n * (PANEL + GAP)
         drawing.text(at, TOP - 12, title)
-        drawing.picture(at, TOP, PANEL, height, png(values, columns, rows, scale))
+        field, fine_columns, fine_rows = finer(values, columns, rows, FINER), columns * FINER, rows * FINER
+        drawing.picture(at, TOP, PANEL, height, png(field, fine_columns, fine_rows, scale))
+        for share in (-0.75, -0.5, -0.25, 0.25, 0.5, 0.75):
+            pieces = isolines(field, fine_columns, fine_rows, share * scale)
+            drawing.isoline(at, TOP, PANEL / fine_columns, fine_rows, pieces, share < 0)
         drawing.frame(at, TOP, PANEL, height)
     width_km, height_km = (x[0] + x[-1]) / 1e3, (z[0] + z[-1]) / 1e3
     drawing.text(LEFT - 5, TOP + 10, "%.1f" % height_km, "end")

@@ -23,7 +23,6 @@ std::string where_apart(const spec::ItemComparison& item, const std::string& pai
       "{}: {} against {} at {}", pair, first->text_b(), first->text_a(), first->where);
 }
 
-/// Of several pairs.
 struct FoundCase {
   CheckCase found{};
   std::optional<spec::Rung> rung{};  ///< the strongest that holds
@@ -35,7 +34,7 @@ bool is_worse(const FoundCase& a, const FoundCase& b) {
   return a.rung < b.rung;
 }
 
-/// The worst verdict, and of equal ones the weakest rung.
+/// Keeps the worst verdict, then the weakest rung.
 void add_case(const FoundCase& one, FoundCases& cases) {
   const auto [known, is_new] = cases.try_emplace(one.found.name, one);
   if (!is_new && is_worse(one, known->second)) known->second = one;
@@ -62,8 +61,8 @@ FoundCase case_of(const spec::ItemComparison& item,
   return one;
 }
 
-/// One pair's items; and the pair itself, where they do not say why it is no PASS. What they came
-/// to.
+/// Adds the items of one pair, and the pair itself where they do not explain why it does not PASS.
+/// Returns its verdict.
 Verdict add_pair(const CheckedRun& a,
                  const CheckedRun& b,
                  const std::string& pair,
@@ -95,9 +94,9 @@ Verdict add_pair(const CheckedRun& a,
   return comparison.result;
 }
 
-/// What finds the cause, of the first pair that does not agree.
-std::string explain_note(const JudgedRun& a,
-                         const JudgedRun& b,
+/// Command that finds the cause for the first pair that disagrees.
+std::string explain_note(const CheckSample& a,
+                         const CheckSample& b,
                          const std::optional<spec::Rung>& require) {
   std::string text = "why: sabath explain " + a.run.run_id + " " + b.run.run_id;
   if (require) text += " --require " + std::string(to_string(*require));
@@ -129,7 +128,7 @@ void worsen(std::optional<Verdict>& verdict, Verdict by) {
   if (!verdict || spec::is_worse(by, *verdict)) verdict = by;
 }
 
-/// Why a group has its verdict: its worst case.
+/// Reason of the verdict of a group: its worst case.
 std::string reason_of(const CheckGroup& group) {
   const CheckCase& worst = group.cases.front();
   if (group.verdict == Verdict::pass) {
@@ -171,11 +170,11 @@ void conclude(CheckGroup& group) {
 
 }  // namespace
 
-void add_agreement(const JudgedGroup& group,
+void add_agreement(const SampleGroup& group,
                    std::optional<spec::Rung> require,
                    CheckGroup& checked) {
-  std::map<std::optional<std::uint64_t>, std::vector<const JudgedRun*>> by_seed;
-  for (const JudgedRun& run : group.runs)
+  std::map<std::optional<std::uint64_t>, std::vector<const CheckSample*>> by_seed;
+  for (const CheckSample& run : group.runs)
     by_seed[run.run.seed].push_back(&run);
   FoundCases cases;
   std::set<std::string> undeclared;

@@ -1,9 +1,11 @@
 #include "comparable_runs.hpp"
 
 #include <sabath/base/error.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/compare/rules.hpp>
 #include <sabath/home/run_files.hpp>
 #include <sabath/spec/recipe.hpp>
+#include <sabath/spec/run_record.hpp>
 
 #include <fmt/format.h>
 
@@ -18,13 +20,12 @@ using base::ErrorKind;
 using catalog::RunRow;
 using Values = std::vector<std::string>;
 
-/// A recipe document, and a task, as some of the runs had them.
+/// A recipe document and a task of some of the runs.
 struct Document {
   spec::RunRecord record{};  ///< of the first of them
   std::uint64_t runs = 0;
 };
 
-/// One record is read for each.
 std::vector<Document> documents_of(const std::vector<RunRow>& runs,
                                    const catalog::Catalog& catalog) {
   const auto digests = catalog.values_of(runs, "recipe_digest");
@@ -39,7 +40,7 @@ std::vector<Document> documents_of(const std::vector<RunRow>& runs,
     if (!record) {
       throw Error(ErrorKind::not_found,
                   files.record().string() + ": the run's record is gone",
-                  "'sabath catalog reindex' forgets runs that are no longer there");
+                  "'sabath catalog reindex' removes such runs from the catalog");
     }
     documents.push_back({std::move(*record), first.second});
   }
@@ -63,11 +64,10 @@ std::string definitions_text(const std::vector<Document>& documents, std::size_t
   }
   std::string text;
   for (const auto& [digest, definition] : definitions) {
-    text += fmt::format("{}{} ({} run{}, such as {})",
+    text += fmt::format("{}{} ({}, such as {})",
                         text.empty() ? "" : ", ",
                         definition.first->recipe_name,
-                        definition.second,
-                        definition.second == 1 ? "" : "s",
+                        base::counted(definition.second, "run"),
                         definition.first->run_id);
   }
   count = definitions.size();
@@ -75,15 +75,6 @@ std::string definitions_text(const std::vector<Document>& documents, std::size_t
 }
 
 // ---- what the documents say together
-
-/// The numbers that documents say of one metric, told where they are not one.
-void note_margins(const std::string& metric, const std::set<double>& margins, CommonTerms& terms) {
-  if (margins.size() < 2) return;
-  terms.notes.push_back(
-      fmt::format("the recipe's documents have other margins of {} ({}): the smallest counts",
-                  metric,
-                  fmt::join(margins, ", ")));
-}
 
 void merge(spec::MetricSpec& known, const spec::MetricSpec& other, CommonTerms& terms) {
   terms.conflicts.merge(compare::conflicts_of(known, other));
@@ -94,8 +85,7 @@ void merge(spec::MetricSpec& known, const spec::MetricSpec& other, CommonTerms& 
     if (are_other) {
       const std::string note = fmt::format(
           "the recipe's documents have other tolerances of {}: the smallest counts", known.name);
-      if (std::find(terms.notes.begin(), terms.notes.end(), note) == terms.notes.end())
-        terms.notes.push_back(note);
+      if (std::ranges::find(terms.notes, note) == terms.notes.end()) terms.notes.push_back(note);
     }
     known.tolerance = smaller;
   }
@@ -103,14 +93,6 @@ void merge(spec::MetricSpec& known, const spec::MetricSpec& other, CommonTerms& 
   known.performance = known.performance && other.performance;
   if (known.unit.empty()) known.unit = other.unit;
   known.better = std::max(known.better, other.better);
-}
-
-/// Is it of a stage that the run never had (another task's), or that was not due?
-bool is_elsewhere(const spec::MetricSpec& metric, const spec::RunRecord& record) {
-  return !metric.from.stage.empty() &&
-         std::none_of(record.stages.begin(), record.stages.end(), [&](const auto& stage) {
-           return stage.name == metric.from.stage && stage.state != "not_due";
-         });
 }
 
 void add_metrics(const std::vector<Document>& documents, CommonTerms& terms) {
@@ -122,10 +104,8 @@ void add_metrics(const std::vector<Document>& documents, CommonTerms& terms) {
     for (const spec::MetricSpec& metric :
          spec::parse_recipe(record.recipe_text, record.run_id + ":/recipe").metrics) {
       if (metric.margin) margins[metric.name].insert(*metric.margin);
-      (is_elsewhere(metric, record) ? terms.elsewhere : here).insert(metric.name);
-      const auto known = std::find_if(terms.declared.begin(),
-                                      terms.declared.end(),
-                                      [&](const auto& one) { return one.name == metric.name; });
+      (compare::is_elsewhere(metric, record) ? terms.elsewhere : here).insert(metric.name);
+      const auto known = std::ranges::find(terms.declared, metric.name, &spec::MetricSpec::name);
       if (known == terms.declared.end()) {
         terms.declared.push_back(metric);
       } else {
@@ -135,8 +115,13 @@ void add_metrics(const std::vector<Document>& documents, CommonTerms& terms) {
   }
   for (const std::string& name : here)
     terms.elsewhere.erase(name);
-  for (const auto& [metric, distinct] : margins)
-    note_margins(metric, distinct, terms);
+  for (const auto& [metric, distinct] : margins) {
+    if (distinct.size() < 2) continue;
+    terms.notes.push_back(
+        fmt::format("the recipe's documents have other margins of {} ({}): the smallest counts",
+                    metric,
+                    fmt::join(distinct, ", ")));
+  }
 }
 
 void add_rungs(const std::vector<Document>& documents, CommonTerms& terms) {
@@ -152,15 +137,14 @@ void add_rungs(const std::vector<Document>& documents, CommonTerms& terms) {
                   fmt::join(said, ", ")));
 }
 
-/// A parameter only affects the execution where nobody says that it affects the result.
+/// A parameter affects only the execution unless a document says otherwise.
 void add_parameters(const std::vector<Document>& documents, CommonTerms& terms) {
   std::set<std::string> affects_result;
   for (const Document& document : documents) {
     const auto& execution = document.record.execution_parameters;
     for (const auto& [name, value] : document.record.parameters) {
       terms.parameters.insert(name);
-      const bool is_execution =
-          std::find(execution.begin(), execution.end(), name) != execution.end();
+      const bool is_execution = std::ranges::find(execution, name) != execution.end();
       (is_execution ? terms.execution : affects_result).insert(name);
     }
   }
@@ -173,24 +157,8 @@ void add_parameters(const std::vector<Document>& documents, CommonTerms& terms) 
   }
 }
 
-CommonTerms common_terms(const std::vector<Document>& documents) {
-  CommonTerms terms;
-  add_metrics(documents, terms);
-  add_rungs(documents, terms);
-  add_parameters(documents, terms);
-  return terms;
-}
-
 // ---- may they be compared?
 
-std::string task_text(const Values& tasks) {
-  std::set<std::string> distinct;
-  for (const std::string& task : tasks)
-    distinct.insert(task.empty() ? "none" : task);
-  return fmt::format("task ({})", fmt::join(distinct, ", "));
-}
-
-/// What must not differ between the runs, and does.
 struct Forbidden {
   std::vector<std::string> texts{};  ///< "data", "parameter rate"
   std::vector<std::string> names{};  ///< as --across takes them
@@ -211,8 +179,12 @@ Forbidden forbidden(const std::vector<RunRow>& runs,
                     const std::set<std::string>& allowed,
                     const catalog::Catalog& catalog) {
   Forbidden found;
-  if (const Values tasks = tasks_of(runs); !allowed.contains("task") && varies(tasks))
-    found.add(task_text(tasks), "task");
+  if (const Values tasks = tasks_of(runs); !allowed.contains("task") && varies(tasks)) {
+    std::set<std::string> distinct;
+    for (const std::string& task : tasks)
+      distinct.insert(task.empty() ? "none" : task);
+    found.add(fmt::format("task ({})", fmt::join(distinct, ", ")), "task");
+  }
   std::vector<std::string> keys{"data"};
   for (const std::string& name : terms.parameters) {
     if (!terms.execution.contains(name)) keys.push_back(name);
@@ -230,21 +202,14 @@ Forbidden forbidden(const std::vector<RunRow>& runs,
   return found;
 }
 
-void refuse(spec::GroupComparison& told, std::string reason) {
-  told.result = spec::Verdict::not_comparable;
-  told.reason = std::move(reason);
-}
-
 }  // namespace
 
 std::vector<RunRow> complete_runs(const std::vector<RunRow>& runs,
                                   const GroupsRequest& request,
                                   const catalog::Catalog& catalog,
                                   spec::GroupComparison& comparison) {
-  NamedRuns named = request.named;
-  named.add_groups(request.by);
-  named.add_keys({request.across.begin(), request.across.end()});
-  const std::vector<std::string> reasons = why_not_counted(runs, named, catalog);
+  const std::vector<std::string> reasons =
+      why_not_counted(runs, request.named.with_keys(request.by, request.across), catalog);
   std::vector<RunRow> complete;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     if (!reasons[i].empty()) continue;
@@ -259,33 +224,35 @@ std::vector<RunRow> complete_runs(const std::vector<RunRow>& runs,
 std::optional<CommonTerms> comparable(const std::vector<RunRow>& runs,
                                       const std::set<std::string>& allowed,
                                       const catalog::Catalog& catalog,
-                                      spec::GroupComparison& told) {
+                                      spec::GroupComparison& partial) {
   const std::vector<Document> documents = documents_of(runs, catalog);
-  told.recipe = names_of(documents);
+  partial.recipe = names_of(documents);
   std::size_t definitions = 0;
   const std::string text = definitions_text(documents, definitions);
   if (definitions > 1 && !allowed.contains("recipe")) {
+    partial.result = spec::Verdict::not_comparable;
     CommonTerms parameters;
     add_parameters(documents, parameters);
     Forbidden differing = forbidden(runs, parameters, allowed, catalog);
     const std::string too = differing.texts.empty() ? "" : "; " + differing.text() + ", too";
     differing.names.insert(differing.names.begin(), "recipe");
-    refuse(
-        told,
-        fmt::format(
-            "the runs are of {} definitions: {}{}; {}", definitions, text, too, differing.hint()));
+    partial.reason = fmt::format(
+        "the runs are of {} definitions: {}{}; {}", definitions, text, too, differing.hint());
     return std::nullopt;
   }
-  CommonTerms terms = common_terms(documents);
+  CommonTerms terms;
+  add_metrics(documents, terms);
+  add_rungs(documents, terms);
+  add_parameters(documents, terms);
   const Forbidden differing = forbidden(runs, terms, allowed, catalog);
   if (differing.texts.empty()) return terms;
+  partial.result = spec::Verdict::not_comparable;
   const bool is_one = differing.texts.size() == 1;
-  refuse(told,
-         fmt::format("{}, which affect{} the result; group by {}, or {}",
-                     differing.text(),
-                     is_one ? "s" : "",
-                     is_one ? "it" : "them",
-                     differing.hint()));
+  partial.reason = fmt::format("{}, which affect{} the result; group by {}, or {}",
+                               differing.text(),
+                               is_one ? "s" : "",
+                               is_one ? "it" : "them",
+                               differing.hint());
   return std::nullopt;
 }
 
@@ -302,7 +269,7 @@ Values tasks_of(const std::vector<RunRow>& runs) {
 }
 
 bool varies(const Values& values) {
-  return std::adjacent_find(values.begin(), values.end(), std::not_equal_to<>()) != values.end();
+  return std::ranges::adjacent_find(values, std::not_equal_to<>()) != values.end();
 }
 
 }  // namespace sabath::analysis

@@ -1,6 +1,7 @@
 #pragma once
 
-#include <sabath/analysis/compare_groups.hpp>
+#include <sabath/analysis/groups_request.hpp>
+#include <sabath/spec/group_comparison.hpp>
 
 #include <map>
 #include <optional>
@@ -10,36 +11,35 @@
 
 namespace sabath::analysis {
 
-/// What the recipe documents of runs say together: they may say other things of one definition,
-/// and none of them is the first.
+/// Common terms of the recipe documents of runs, which may differ for one definition. No document
+/// has priority.
 struct CommonTerms {
-  /// Of each metric the smaller margin and the smaller tolerance.
+  /// The smaller margin and tolerance of each metric.
   std::vector<spec::MetricSpec> declared{};
   std::optional<spec::Rung> require{};  ///< the strongest
   std::set<std::string> parameters{};
-  std::set<std::string> execution{};  ///< parameters that all say affect the execution only
-  std::set<std::string> elsewhere{};  ///< metrics of stages that none of the runs had
-  std::vector<std::string> notes{};   ///< where the documents say other things
-  /// Metrics of which they say what cannot both hold, and what.
+  std::set<std::string> execution{};  ///< affect only the execution
+  std::set<std::string> elsewhere{};  ///< metrics of stages that no run had
+  std::vector<std::string> notes{};   ///< differences between the documents
+  /// Metrics for which the documents contradict each other, with the reason.
   std::map<std::string, std::string> conflicts{};
 };
 
-/// The runs that count; the others are listed in `comparison` with the reason.
+/// Returns the runs that count; adds the others to `comparison` with the reason.
 std::vector<catalog::RunRow> complete_runs(const std::vector<catalog::RunRow>& runs,
                                            const GroupsRequest& request,
                                            const catalog::Catalog& catalog,
                                            spec::GroupComparison& comparison);
 
-/// What holds for all, if all may be compared; else `told` says why not.
+/// Returns the common terms, if all runs may be compared. Else `partial` has the reason.
 std::optional<CommonTerms> comparable(const std::vector<catalog::RunRow>& runs,
                                       const std::set<std::string>& allowed,
                                       const catalog::Catalog& catalog,
-                                      spec::GroupComparison& told);
+                                      spec::GroupComparison& partial);
 
-/// The task of each run; empty: none.
+/// Task of each run; empty: none.
 std::vector<std::string> tasks_of(const std::vector<catalog::RunRow>& runs);
 
-/// Are there two different ones?
 bool varies(const std::vector<std::string>& values);
 
 }  // namespace sabath::analysis

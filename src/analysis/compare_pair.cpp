@@ -2,15 +2,16 @@
 #include <sabath/arrays/array_file.hpp>
 #include <sabath/arrays/series_file.hpp>
 #include <sabath/base/error.hpp>
-#include <sabath/compare/facet_differences.hpp>
+#include <sabath/compare/session_differences.hpp>
 #include <sabath/execution/collect_run.hpp>
 #include <sabath/execution/empty_file.hpp>
 #include <sabath/execution/output_trees.hpp>
-#include <sabath/planning/perturbation.hpp>
+#include <sabath/planning/expand_study.hpp>
 #include <sabath/provenance/code_differences.hpp>
-#include <sabath/provenance/code_surroundings.hpp>
+#include <sabath/provenance/worktree_state.hpp>
 #include <sabath/spec/derived_metric.hpp>
 #include <sabath/spec/recipe.hpp>
+#include <sabath/spec/run_record.hpp>
 
 #include <algorithm>
 #include <set>
@@ -39,7 +40,7 @@ LoadedRun load(const fs::path& directory) {
   if (!fs::exists(directory, code)) {
     throw Error(ErrorKind::not_found,
                 directory.string() + ": the run's folder is gone",
-                "'sabath catalog reindex' forgets runs that are no longer there");
+                "'sabath catalog reindex' removes such runs from the catalog");
   }
   auto current = execution::read_current(files);
   if (!current) {
@@ -68,17 +69,17 @@ void check_outputs(const LoadedRun& run) {
     if (!fs::exists(fs::symlink_status(path)) || base::digest_file(path) == output.digest) continue;
     throw Error(ErrorKind::integrity,
                 path.string() + ": was changed after the run",
-                "its digest is no longer the one in the run's record");
+                "its digest differs from the one in the run's record");
   }
 }
 
-/// So must the points be all those that the record sums up: a metric that is gone is no agreement.
+/// The points must match the record, too: a missing metric does not agree.
 void check_series(const LoadedRun& run) {
   for (const spec::MetricSummary& metric : run.record().metrics) {
     const auto same = [&](const spec::Series& series) {
       return series.stream == metric.stream && series.name == metric.name;
     };
-    const auto found = std::find_if(run.series.begin(), run.series.end(), same);
+    const auto found = std::ranges::find_if(run.series, same);
     const std::size_t points = found == run.series.end() ? 0 : found->size();
     if (points == metric.points) continue;
     throw Error(ErrorKind::integrity,
@@ -93,20 +94,15 @@ std::string collection_of(const execution::CurrentRecord& run) {
          (run.collection > 0 ? ", collection " + std::to_string(run.collection) : ", as recorded");
 }
 
-/// Numbers that were found in different ways are no two values of one thing.
+/// Numbers that were found in different ways cannot be compared.
 void check_sources(const execution::CurrentRecord& a, const execution::CurrentRecord& b) {
   const bool is_replayed = a.collection > 0 || b.collection > 0;
   const bool is_one_recipe = a.record.recipe_text == b.record.recipe_text;
   std::vector<spec::MetricSpec> all = a.declared;
   all.insert(all.end(), b.declared.begin(), b.declared.end());
   for (const spec::MetricSpec& metric : all) {
-    const auto find_in = [&](const execution::CurrentRecord& run) {
-      return std::find_if(run.declared.begin(), run.declared.end(), [&](const auto& other) {
-        return other.name == metric.name;
-      });
-    };
-    const auto one = find_in(a);
-    const auto other = find_in(b);
+    const auto one = std::ranges::find(a.declared, metric.name, &spec::MetricSpec::name);
+    const auto other = std::ranges::find(b.declared, metric.name, &spec::MetricSpec::name);
     if (one == a.declared.end() || other == b.declared.end()) {
       // Runs of other recipes have other metrics; those of one had the same until one was replayed.
       if (!is_replayed || !is_one_recipe) continue;
@@ -124,7 +120,7 @@ compare::Side side_of(const LoadedRun& run) {
   compare::Side side{run.record(),
                      run.series,
                      {},
-                     provenance::surroundings_of(run.record(), run.files.directory()),
+                     provenance::worktree_state(run.record(), run.files.directory()),
                      run.rests};
   for (const spec::OutputRecord& output : run.record().outputs) {
     const fs::path path = run.files.outputs(output.stage) / output.path;
@@ -155,7 +151,7 @@ bool is_perturbed(const spec::RunRecord& record, const std::string& perturbation
   return value != record.parameters.end() && value->second != spec::ParameterValue(std::int64_t{0});
 }
 
-/// In what a rerun differs from a run beside its perturbation, but for who started it.
+/// Differences of a rerun, except its perturbation and its user.
 std::vector<spec::FacetDifference> unlike(const LoadedRun& run,
                                           const LoadedRun& rerun,
                                           const std::string& perturbation) {
@@ -169,7 +165,7 @@ std::vector<spec::FacetDifference> unlike(const LoadedRun& run,
   return differences;
 }
 
-/// The side that the reruns are less unlike of.
+/// The side from which the reruns differ less.
 compare::ReferenceSide reference_among(const LoadedRun& a,
                                        const LoadedRun& b,
                                        const std::vector<LoadedRun>& reruns,
@@ -186,7 +182,7 @@ compare::ReferenceSide reference_among(const LoadedRun& a,
     throw Error(ErrorKind::usage,
                 "--envelope: the reruns may be those of " + a.record().run_id + " or of " +
                     b.record().run_id,
-                "--reference a or --reference b says of which");
+                "name it with --reference a or --reference b");
   }
   return of_b < of_a ? compare::ReferenceSide::b : compare::ReferenceSide::a;
 }
@@ -219,12 +215,11 @@ void check_count(std::size_t count, const std::string& perturbation) {
   constexpr std::size_t fewest = 3;
   if (count >= fewest) return;
   throw Error(ErrorKind::usage,
-              "--envelope: an envelope wants at least 3 perturbed reruns, each with its own '" +
+              "--envelope: an envelope needs at least 3 perturbed reruns, each with its own '" +
                   perturbation + "', there are " + std::to_string(count),
               "'sabath run RECIPE --perturb 1ulp --repeat 5 --seed S' makes five");
 }
 
-/// Loads the reruns and says which side they are of.
 std::vector<LoadedRun> load_reruns(const LoadedRun& a,
                                    const LoadedRun& b,
                                    const std::vector<fs::path>& perturbed,
@@ -236,7 +231,7 @@ std::vector<LoadedRun> load_reruns(const LoadedRun& a,
     throw Error(
         ErrorKind::usage,
         "--envelope: the recipe " + recipe.name + " has no parameter '" + perturbation + "'",
-        "'sabath help run' says what a code that can be perturbed has");
+        "see 'sabath help run' for codes that can be perturbed");
   }
   std::vector<LoadedRun> reruns;
   for (const fs::path& path : perturbed)
@@ -244,7 +239,7 @@ std::vector<LoadedRun> load_reruns(const LoadedRun& a,
   if (!options.reference) options.reference = reference_among(a, b, reruns, perturbation);
   const LoadedRun& reference = *options.reference == compare::ReferenceSide::a ? a : b;
   if (is_perturbed(reference.record(), perturbation))
-    refuse_rerun(reference, "is perturbed itself: it is no reference");
+    refuse_rerun(reference, "is perturbed itself: it cannot be the reference");
   std::set<std::string> distinct;  // one perturbation made twice shows no more than once
   for (const LoadedRun& rerun : reruns) {
     check_rerun(reference, rerun, perturbation);
@@ -258,7 +253,6 @@ std::vector<LoadedRun> load_reruns(const LoadedRun& a,
 
 // ---- rules
 
-/// What one run's recipe says, and what its newest collection declares.
 compare::Rules rules_of(const LoadedRun& run) {
   const spec::Recipe recipe =
       spec::parse_recipe(run.record().recipe_text, run.files.record().string());

@@ -1,8 +1,12 @@
 #include "group_values.hpp"
 
+#include <sabath/analysis/group_selection.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/process/parallel.hpp>
+#include <sabath/compare/compare_groups.hpp>
+#include <sabath/compare/performance_facts.hpp>
 #include <sabath/home/run_files.hpp>
+#include <sabath/spec/run_record.hpp>
 
 #include <fmt/format.h>
 
@@ -15,11 +19,15 @@ using base::Error;
 using base::ErrorKind;
 using catalog::RunRow;
 
-/// Which of the complete runs are on side B.
+std::set<std::string> ids_of(const std::vector<RunRow>& runs) {
+  std::set<std::string> ids;
+  for (const RunRow& run : runs)
+    ids.insert(run.id);
+  return ids;
+}
+
 std::vector<std::uint32_t> sides_of(const std::vector<RunRow>& runs, const std::vector<RunRow>& b) {
-  std::set<std::string> of_b;
-  for (const RunRow& run : b)
-    of_b.insert(run.id);
+  const std::set<std::string> of_b = ids_of(b);
   std::vector<std::uint32_t> sides;
   for (const RunRow& run : runs)
     sides.push_back(of_b.contains(run.id) ? 1 : 0);
@@ -27,18 +35,15 @@ std::vector<std::uint32_t> sides_of(const std::vector<RunRow>& runs, const std::
 }
 
 void refuse_on_both(const std::vector<RunRow>& a, const std::vector<RunRow>& b) {
-  std::set<std::string> of_a;
-  for (const RunRow& run : a)
-    of_a.insert(run.id);
+  const std::set<std::string> of_a = ids_of(a);
   for (const RunRow& run : b) {
     if (!of_a.contains(run.id)) continue;
     throw Error(ErrorKind::usage,
                 run.id + ": is on both sides",
-                "two groups that share a run say nothing of one another");
+                "remove it from one side: groups that share a run cannot be compared");
   }
 }
 
-/// The runs of one side.
 std::vector<RunRow> side(const std::vector<RunRow>& runs,
                          const std::vector<std::uint32_t>& sides,
                          std::uint32_t wanted) {
@@ -66,7 +71,7 @@ compare::SpeedPlaces places_of(const std::vector<RunRow>& runs, const catalog::C
   return places;
 }
 
-/// What only the records say of what runs spent.
+/// Resources that a run spent, from its record.
 struct Spent {
   /// Stages were taken from the cache, or went on from an earlier attempt: then its time and energy
   /// are not those of the whole.
@@ -81,7 +86,7 @@ std::vector<Spent> what_was_spent(const std::vector<RunRow>& runs) {
     const auto record = home::RunFiles(runs[i].directory).read_record();
     if (!record) return;
     const auto& stages = record->stages;
-    all[i].is_part = std::any_of(stages.begin(), stages.end(), [](const auto& stage) {
+    all[i].is_part = std::ranges::any_of(stages, [](const auto& stage) {
       return stage.state == "reused" || stage.earlier_attempts.has_value();
     });
     all[i].joules = compare::accelerator_joules(*record);
@@ -100,7 +105,6 @@ compare::RunValues spent_values(const char* name, const char* unit) {
   return values;
 }
 
-/// A run's whole time and energy, where sabath saw it.
 void add_spent(const std::vector<RunRow>& runs,
                const std::vector<Spent>& spent,
                std::vector<compare::RunValues>& metrics) {
@@ -120,7 +124,7 @@ void add_spent(const std::vector<RunRow>& runs,
   if (has_energy) metrics.push_back(std::move(energies));
 }
 
-/// How many samples a side has, in which repeats of a seed count once.
+/// Number of samples of a side; repeats of a seed count once.
 std::size_t count_samples(const std::vector<std::uint32_t>& samples,
                           const std::vector<std::uint32_t>& sides,
                           std::uint32_t side) {
@@ -134,7 +138,7 @@ std::size_t count_samples(const std::vector<std::uint32_t>& samples,
   return samples.empty() ? runs : distinct.size();
 }
 
-void tell_repeats(const char* side,
+void note_repeats(const char* side,
                   std::size_t runs,
                   std::size_t samples,
                   spec::GroupComparison& comparison) {
@@ -149,27 +153,27 @@ void tell_repeats(const char* side,
                   samples));
 }
 
-/// What all runs of a side have and none of the other: it may be the cause of a difference.
-void tell_what_parts(const std::vector<RunRow>& a,
-                     const std::vector<RunRow>& b,
-                     const CommonTerms& terms,
-                     const catalog::Catalog& catalog,
-                     spec::GroupComparison& comparison) {
+/// Notes values of all runs of one side and none of the other: possible causes of a difference.
+void note_separating_keys(const std::vector<RunRow>& a,
+                          const std::vector<RunRow>& b,
+                          const CommonTerms& terms,
+                          const catalog::Catalog& catalog,
+                          spec::GroupComparison& comparison) {
   std::vector<std::string> keys{"host", "cpu", "gpu", "code", "environment"};
   for (const std::string& name : terms.parameters)
     keys.push_back("param." + name);
-  std::vector<std::string> parting;
+  std::vector<std::string> separating;
   for (const std::string& key : keys) {
     const std::set<std::string> of_a = distinct_values(a, key, catalog);
     const std::set<std::string> of_b = distinct_values(b, key, catalog);
-    const bool share = std::any_of(
-        of_a.begin(), of_a.end(), [&](const auto& value) { return of_b.contains(value); });
+    const bool share =
+        std::ranges::any_of(of_a, [&](const auto& value) { return of_b.contains(value); });
     if (!of_a.empty() && !of_b.empty() && !share)
-      parting.push_back(key.starts_with("param.") ? key.substr(6) : key);
+      separating.push_back(key.starts_with("param.") ? key.substr(6) : key);
   }
-  if (!parting.empty()) {
+  if (!separating.empty()) {
     comparison.notes.push_back(
-        fmt::format("A and B have nothing in common in: {}", fmt::join(parting, ", ")));
+        fmt::format("A and B have nothing in common in: {}", fmt::join(separating, ", ")));
   }
 }
 
@@ -180,31 +184,31 @@ spec::GroupComparison compare_sides(const std::vector<RunRow>& a,
                                     const GroupsRequest& request,
                                     const catalog::Catalog& catalog) {
   refuse_on_both(a, b);
-  spec::GroupComparison told;
-  told.by = {"side"};
+  spec::GroupComparison partial;
+  partial.by = {"side"};
   std::vector<RunRow> all = a;
   all.insert(all.end(), b.begin(), b.end());
-  const std::vector<RunRow> runs = complete_runs(all, request, catalog, told);
+  const std::vector<RunRow> runs = complete_runs(all, request, catalog, partial);
   const std::vector<std::uint32_t> sides = sides_of(runs, b);
   const std::vector<RunRow> of_a = side(runs, sides, 0);
   const std::vector<RunRow> of_b = side(runs, sides, 1);
   // Shown also where they may not be compared.
-  told.groups = {{{"A"}, of_a.size()}, {{"B"}, of_b.size()}};
+  partial.groups = {{{"A"}, of_a.size()}, {{"B"}, of_b.size()}};
   if (of_a.empty() || of_b.empty()) {
-    told.reason =
+    partial.reason =
         of_a.empty() == of_b.empty()
             ? "no run is complete and to be judged"
             : fmt::format("no run of {} is complete and to be judged", of_a.empty() ? "A" : "B");
-    return told;
+    return partial;
   }
-  const auto terms = comparable(runs, request.across, catalog, told);
-  if (!terms) return told;
-  compare::GroupsToCompare groups = groups_of(runs, *terms, request, catalog, told);
+  const auto terms = comparable(runs, request.across, catalog, partial);
+  if (!terms) return partial;
+  compare::GroupsToCompare groups = groups_of(runs, *terms, request, catalog, partial);
   groups.factors = {{{"side", 2, sides}, {"A", "B"}}};
   const std::vector<Spent> spent = what_was_spent(runs);
   add_spent(runs, spent, groups.metrics);
-  groups.disturbed_runs = static_cast<std::uint64_t>(
-      std::count_if(spent.begin(), spent.end(), [](const Spent& run) { return run.is_disturbed; }));
+  groups.disturbed_runs =
+      static_cast<std::uint64_t>(std::ranges::count_if(spent, &Spent::is_disturbed));
   groups.two_sides = true;
   groups.speed_margin =
       compare::speed_margin_between(places_of(of_a, catalog), places_of(of_b, catalog));
@@ -212,18 +216,17 @@ spec::GroupComparison compare_sides(const std::vector<RunRow>& a,
   const std::size_t samples_b = count_samples(groups.samples, sides, 1);
   const bool one_against_many = std::min(samples_a, samples_b) == 1 && samples_a != samples_b;
   if (one_against_many && !groups.require) {
-    told.required = "prediction interval, for one run against references";
+    partial.required = "prediction interval, for one run against references";
     if (!request.margins.empty() || request.baseline)
-      told.notes.emplace_back("one run is held against an interval: no margin counts");
+      partial.notes.emplace_back("one run is compared with an interval: margins are ignored");
   }
   spec::GroupComparison comparison = compare::compare_groups(groups);
-  complete(comparison, told, *terms);
-  if (groups.require) compare_whole_runs(runs, request, *groups.require, comparison);
+  complete(comparison, partial, *terms);
+  if (groups.require) compare_in_full(runs, request, *groups.require, comparison);
   if (request.reference)
     comparison.reference = *request.reference == compare::ReferenceSide::a ? "a" : "b";
-  tell_what_parts(of_a, of_b, *terms, catalog, comparison);
-  const auto parts =
-      std::count_if(spent.begin(), spent.end(), [](const Spent& run) { return run.is_part; });
+  note_separating_keys(of_a, of_b, *terms, catalog, comparison);
+  const auto parts = std::ranges::count_if(spent, &Spent::is_part);
   if (parts > 0) {
     comparison.notes.push_back(
         fmt::format("{} of {} runs have stages from the cache, or that went on from an earlier "
@@ -232,10 +235,10 @@ spec::GroupComparison compare_sides(const std::vector<RunRow>& a,
                     runs.size()));
   }
   if (!groups.require) {
-    tell_repeats("A", of_a.size(), samples_a, comparison);
-    tell_repeats("B", of_b.size(), samples_b, comparison);
+    note_repeats("A", of_a.size(), samples_a, comparison);
+    note_repeats("B", of_b.size(), samples_b, comparison);
   }
-  tell_what_varies(runs, *terms, {}, catalog, comparison);
+  note_what_varies(runs, *terms, {}, catalog, comparison);
   return comparison;
 }
 

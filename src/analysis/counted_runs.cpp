@@ -4,8 +4,7 @@
 #include <sabath/analysis/study_outcome.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/text/text_table.hpp>
-#include <sabath/planning/perturbation.hpp>
-#include <sabath/spec/run_purpose.hpp>
+#include <sabath/planning/expand_study.hpp>
 
 #include <algorithm>
 
@@ -14,7 +13,6 @@ namespace {
 
 using catalog::RunRow;
 
-/// The keys by which a perturbation is named.
 std::vector<std::string> perturbation_keys() {
   const std::string name = planning::perturbation_parameter("1ulp");
   return {name, "param." + name};
@@ -22,14 +20,10 @@ std::vector<std::string> perturbation_keys() {
 
 bool is_perturbation(std::string_view key) {
   const std::vector<std::string> keys = perturbation_keys();
-  return std::find(keys.begin(), keys.end(), key) != keys.end();
+  return std::ranges::find(keys, key) != keys.end();
 }
 
-bool has_ended_well(spec::RunState state) {
-  return state == spec::RunState::ok || state == spec::RunState::imported;
-}
-
-/// Of all studies that have runs here which did not end well. Other studies are not read.
+/// Retried runs of studies with failed runs here. Other studies are not read.
 std::set<std::string> retried_among(const std::vector<RunRow>& runs) {
   std::set<std::string> retried;
   std::set<std::string> seen;
@@ -47,7 +41,7 @@ std::set<std::string> retried_among(const std::vector<RunRow>& runs) {
   return retried;
 }
 
-/// A group of runs whose values are unknown would pretend that these are equal.
+/// Leaves out runs with unknown values: a group of them would look equal.
 void add_unknown(const std::vector<RunRow>& runs,
                  const std::string& variable,
                  std::vector<std::string>& reasons) {
@@ -78,25 +72,15 @@ void NamedRuns::add_selection(std::string_view selection, const std::vector<RunR
   }
 }
 
-void NamedRuns::add_groups(const std::vector<std::string>& keys) {
-  add_keys(keys);
-  for (const std::string& key : keys) {
-    if (auto variable = session_variable_of(key)) session.insert(*std::move(variable));
+NamedRuns NamedRuns::with_keys(const std::vector<std::string>& by,
+                               const std::set<std::string>& across) const {
+  NamedRuns named = *this;
+  named.perturbed = perturbed || std::ranges::any_of(by, is_perturbation) ||
+                    std::ranges::any_of(across, is_perturbation);
+  for (const std::string& key : by) {
+    if (auto variable = session_variable_of(key)) named.session.insert(*std::move(variable));
   }
-}
-
-void NamedRuns::add_keys(const std::vector<std::string>& keys) {
-  perturbed = perturbed || std::any_of(keys.begin(), keys.end(), is_perturbation);
-}
-
-std::string why_not_counted(const RunStanding& run, bool hybrids, bool perturbed) {
-  const spec::RunPurpose purpose = spec::purpose_of(run.tags);
-  if (purpose == spec::RunPurpose::asset) return "only made an asset";
-  if (!hybrids && purpose == spec::RunPurpose::explanation) return "made by explain";
-  if (!perturbed && !run.perturbation.empty() && run.perturbation != "0") return "perturbed";
-  // Last: a failed hybrid does not count as a failure of a requested run.
-  if (has_ended_well(run.state)) return {};
-  return run.retried ? "retried" : std::string(spec::to_string(run.state));
+  return named;
 }
 
 std::vector<std::string> why_not_counted(const std::vector<RunRow>& runs,

@@ -1,5 +1,3 @@
-#include "series_place.hpp"
-
 #include <sabath/analysis/difference_courses.hpp>
 #include <sabath/arrays/series_file.hpp>
 #include <sabath/base/error.hpp>
@@ -22,7 +20,7 @@ struct Side {
   std::vector<spec::Series> series{};
 };
 
-/// Nothing where there is too much.
+/// Reads nothing from runs with too many points.
 Side read_side(const fs::path& directory) {
   constexpr std::uint64_t most_points = 200'000;
   Side side;
@@ -38,7 +36,7 @@ Side read_side(const fs::path& directory) {
 }
 
 const spec::Series* series_of(const Side& side, const spec::MetricSummary& metric) {
-  const auto found = std::find_if(side.series.begin(), side.series.end(), [&](const auto& series) {
+  const auto found = std::ranges::find_if(side.series, [&](const auto& series) {
     return series.stream == metric.stream && series.name == metric.name && series.size() > 1;
   });
   return found == side.series.end() ? nullptr : &*found;
@@ -52,7 +50,7 @@ const char* name_of(Along along) {
 
 Along along_of(const spec::Series& series) {
   const auto all_say = [](const std::vector<std::int64_t>& places) {
-    return std::find(places.begin(), places.end(), base::no_step) == places.end();
+    return std::ranges::find(places, base::no_step) == places.end();
   };
   if (all_say(series.step)) return Along::step;
   return all_say(series.epoch) ? Along::epoch : Along::point;
@@ -113,8 +111,8 @@ std::vector<report::DifferenceCourse> difference_courses(const fs::path& run_a,
         course.course.add(place, std::log10(apart));
       });
       const auto& buckets = course.course.buckets();
-      const bool differs = std::any_of(
-          buckets.begin(), buckets.end(), [](const auto& bucket) { return bucket.finite > 0; });
+      const bool differs =
+          std::ranges::any_of(buckets, [](const auto& bucket) { return bucket.finite > 0; });
       if (differs) courses.push_back(std::move(course));
     }
   } catch (const base::Error&) {

@@ -1,9 +1,7 @@
 #include "group_values.hpp"
 
-#include "asked_margins.hpp"
-
+#include <sabath/analysis/check_samples.hpp>
 #include <sabath/analysis/whole_values.hpp>
-#include <sabath/base/error.hpp>
 #include <sabath/compare/rules.hpp>
 #include <sabath/execution/collect_run.hpp>
 #include <sabath/home/run_files.hpp>
@@ -20,33 +18,20 @@ namespace sabath::analysis {
 namespace {
 
 namespace fs = std::filesystem;
-using base::Error;
-using base::ErrorKind;
 using catalog::RunRow;
 
-/// Numbers that were found in different ways are no two values of one thing.
 void check_sources(const std::vector<RunRow>& runs, const std::vector<spec::MetricSpec>& declared) {
   for (const RunRow& run : runs) {
     const home::RunFiles files(run.directory);
     std::error_code code;
     if (!fs::exists(files.collections(), code)) continue;
     const auto current = execution::read_current(files);
-    if (!current) continue;
-    for (const spec::MetricSpec& metric : current->declared) {
-      const auto same = std::find_if(declared.begin(), declared.end(), [&](const auto& other) {
-        return other.name == metric.name;
-      });
-      if (same == declared.end() || same->from == metric.from) continue;
-      throw Error(ErrorKind::usage,
-                  "metric '" + metric.name + "' of " + run.id +
-                      " was found in another way than the recipe says",
-                  "'sabath collect RUN --with FILE' reads all with the same patterns");
-    }
+    if (current) require_same_sources(declared, *current, "the recipe says");
   }
 }
 
-/// Numbers of two units are no values of one thing, and a table of them has none.
-void tell_conflict(const catalog::RunMetric& found,
+/// Numbers of two units cannot be compared; a table of them has no unit.
+void note_conflict(const catalog::RunMetric& found,
                    const CommonTerms& terms,
                    compare::RunValues& metric) {
   if (const auto known = terms.conflicts.find(found.name); known != terms.conflicts.end()) {
@@ -64,7 +49,7 @@ void tell_conflict(const catalog::RunMetric& found,
   metric.better = spec::Better::none;
 }
 
-/// The catalog has doubles alone: what these may have rounded is in the runs' folders.
+/// The catalog has only doubles: reads exact digits from the folders of the runs.
 void add_digits(const std::vector<RunRow>& runs,
                 std::map<std::string, compare::RunValues>& metrics) {
   for (std::size_t run = 0; run < runs.size(); ++run) {
@@ -73,7 +58,7 @@ void add_digits(const std::vector<RunRow>& runs,
       return !metric.second.performance && value && std::isfinite(*value) &&
              std::abs(*value) >= base::first_inexact_whole;
     };
-    if (std::none_of(metrics.begin(), metrics.end(), is_large)) continue;
+    if (std::ranges::none_of(metrics, is_large)) continue;
     const auto current = execution::read_current(home::RunFiles(runs[run].directory));
     if (!current) continue;
     for (const auto& [name, whole] : whole_values_of(*current)) {
@@ -84,21 +69,18 @@ void add_digits(const std::vector<RunRow>& runs,
   }
 }
 
-/// The metrics that runs have, and those that are declared and none has.
+/// Metrics of the runs, and declared ones that no run has.
 std::vector<compare::RunValues> metrics_of(const std::vector<RunRow>& runs,
                                            const CommonTerms& terms,
                                            const catalog::Catalog& catalog) {
   const std::vector<spec::MetricSpec> declared = spec::with_derived(terms.declared);
-  const auto find = [&](const std::string& name) {
-    return std::find_if(
-        declared.begin(), declared.end(), [&](const auto& spec) { return spec.name == name; });
-  };
+
   std::map<std::string, compare::RunValues> metrics;
   std::set<std::string> seen;
   for (const catalog::RunMetric& found : catalog.metrics_of(runs)) {
     compare::RunValues& metric = metrics[found.stream + "/" + found.name];
     if (metric.name.empty()) {
-      const auto spec = find(found.name);
+      const auto spec = std::ranges::find(declared, found.name, &spec::MetricSpec::name);
       seen.insert(found.name);
       metric.name = found.stream + "/" + found.name;
       metric.unit = found.unit;
@@ -113,7 +95,7 @@ std::vector<compare::RunValues> metrics_of(const std::vector<RunRow>& runs,
       }
       metric.values.resize(runs.size());
     }
-    if (metric.conflict.empty()) tell_conflict(found, terms, metric);
+    if (metric.conflict.empty()) note_conflict(found, terms, metric);
     const bool is_median = metric.performance && found.performance;
     metric.values[found.run] = spec::shown_value(is_median, found.last, found.median);
   }
@@ -134,7 +116,7 @@ std::vector<compare::RunValues> metrics_of(const std::vector<RunRow>& runs,
   return result;
 }
 
-/// The rung that all runs must hold, with who says so. Nothing: groups of seeds.
+/// The rung that all runs must hold, with its source. Nothing: groups of seeds.
 std::optional<spec::Rung> required_rung(const std::vector<RunRow>& runs,
                                         const GroupsRequest& request,
                                         const CommonTerms& terms,
@@ -143,7 +125,7 @@ std::optional<spec::Rung> required_rung(const std::vector<RunRow>& runs,
     said = std::string(spec::to_string(*request.require)) + ", by --require";
     return request.require;
   }
-  const bool one_seed = std::all_of(runs.begin(), runs.end(), [&](const RunRow& run) {
+  const bool one_seed = std::ranges::all_of(runs, [&](const RunRow& run) {
     return run.state == spec::RunState::ok && run.seed == runs.front().seed;
   });
   if (!one_seed) {
@@ -160,7 +142,7 @@ std::optional<spec::Rung> required_rung(const std::vector<RunRow>& runs,
 /// runs, the groups are seeds, or all runs have one, whose spread is then what is looked at.
 std::vector<std::uint32_t> samples_of(const std::vector<RunRow>& runs,
                                       const std::vector<std::string>& by) {
-  if (std::find(by.begin(), by.end(), "seed") != by.end()) return {};
+  if (std::ranges::find(by, "seed") != by.end()) return {};
   std::map<std::string, std::uint32_t> numbers;
   std::vector<std::uint32_t> samples;
   std::uint32_t next = 0;
@@ -183,17 +165,17 @@ compare::GroupsToCompare groups_of(const std::vector<RunRow>& runs,
                                    const CommonTerms& terms,
                                    const GroupsRequest& request,
                                    const catalog::Catalog& catalog,
-                                   spec::GroupComparison& told) {
+                                   spec::GroupComparison& partial) {
   check_sources(runs, terms.declared);
   compare::GroupsToCompare groups;
   groups.runs = runs.size();
   groups.metrics = metrics_of(runs, terms, catalog);
   groups.samples = samples_of(runs, request.by);
-  groups.require = required_rung(runs, request, terms, told.required);
+  groups.require = required_rung(runs, request, terms, partial.required);
   if (!groups.require) {
-    set_asked_margins(runs, request, catalog, groups.metrics, told.notes);
+    set_requested_margins(runs, request, catalog, groups.metrics, partial.notes);
   } else if (!request.margins.empty() || request.baseline) {
-    told.notes.emplace_back("all runs have one seed and must hold a rung: no margin counts");
+    partial.notes.emplace_back("all runs have one seed and must hold a rung: margins are ignored");
   }
   groups.tolerance = request.tolerance;
   groups.reference = request.reference;
@@ -220,17 +202,17 @@ std::vector<spec::RunGroup> groups_by(const std::vector<compare::NamedFactor>& f
 }
 
 void complete(spec::GroupComparison& comparison,
-              const spec::GroupComparison& told,
+              const spec::GroupComparison& partial,
               const CommonTerms& terms) {
-  comparison.recipe = told.recipe;
-  comparison.imported = told.imported;
-  comparison.left_out = told.left_out;
-  comparison.required = told.required;
+  comparison.recipe = partial.recipe;
+  comparison.imported = partial.imported;
+  comparison.left_out = partial.left_out;
+  comparison.required = partial.required;
   comparison.notes = terms.notes;
-  comparison.notes.insert(comparison.notes.end(), told.notes.begin(), told.notes.end());
+  comparison.notes.insert(comparison.notes.end(), partial.notes.begin(), partial.notes.end());
 }
 
-void tell_what_varies(const std::vector<RunRow>& runs,
+void note_what_varies(const std::vector<RunRow>& runs,
                       const CommonTerms& terms,
                       const std::set<std::string>& by,
                       const catalog::Catalog& catalog,
@@ -245,7 +227,7 @@ void tell_what_varies(const std::vector<RunRow>& runs,
     const std::set<std::string> distinct(values->begin(), values->end());
     text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", key, distinct.size());
   }
-  if (!text.empty()) comparison.notes.push_back("varies besides: " + text);
+  if (!text.empty()) comparison.notes.push_back("also varies: " + text);
 }
 
 }  // namespace sabath::analysis

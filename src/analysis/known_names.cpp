@@ -9,23 +9,17 @@
 namespace sabath::analysis {
 namespace {
 
+using base::did_you_mean;
 using base::Error;
 using base::ErrorKind;
 using Names = std::vector<std::string>;
 
 bool is_in(const Names& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
+  return std::ranges::find(names, name) != names.end();
 }
 
 void append(Names& names, const Names& more) {
   names.insert(names.end(), more.begin(), more.end());
-}
-
-std::string did_you_mean(const std::string& name,
-                         const Names& known,
-                         const std::string& otherwise) {
-  const std::string guess = base::nearest(name, known);
-  return guess.empty() ? otherwise : "did you mean '" + guess + "'?";
 }
 
 }  // namespace
@@ -38,9 +32,9 @@ std::vector<spec::Recipe> KnownNames::recipes() const {
   return recipes;
 }
 
-void KnownNames::refuse(const Error& error) const {
-  if (runs_.has_run()) throw error;
-  observer_.warn(error.what(), error.hint());
+void KnownNames::refuse(const std::string& problem, const std::string& hint) const {
+  if (runs_.has_run()) throw Error(ErrorKind::usage, problem, hint);
+  observer_.warn(problem, hint);
 }
 
 void KnownNames::check_selection(std::string_view selection, base::WallTime now) const {
@@ -63,15 +57,12 @@ void KnownNames::check_key(const std::string& place, const std::string& key) con
   append(known, runs_.parameters());
   // As host.cpu.model: a facet, or a part of one.
   if (base::nearest(key, known).empty() && key.find('.') != std::string::npos) {
-    refuse(
-        Error(ErrorKind::usage,
-              place + "'" + base::printable(key) + "' is not a parameter, and facets are no terms",
-              "'sabath compare' shows facets; 'sabath help selections' lists the terms"));
+    refuse(place + "'" + base::printable(key) + "' is not a parameter, and facets cannot be terms",
+           "'sabath compare' shows facets; 'sabath help selections' lists the terms");
     return;
   }
-  refuse(Error(ErrorKind::usage,
-               place + "no parameter is called '" + base::printable(key) + "'",
-               did_you_mean(key, known, "'sabath help selections' lists the terms")));
+  refuse(place + "no parameter is called '" + base::printable(key) + "'",
+         did_you_mean(key, known, "'sabath help selections' lists the terms"));
 }
 
 void KnownNames::check_recipe(const std::string& place, const std::string& name) const {
@@ -81,9 +72,8 @@ void KnownNames::check_recipe(const std::string& place, const std::string& name)
   for (const spec::Recipe& recipe : recipes())
     known.push_back(recipe.name);
   if (is_in(known, name)) return;
-  refuse(Error(ErrorKind::usage,
-               place + "no recipe is called '" + base::printable(name) + "'",
-               did_you_mean(name, known, "'sabath list recipes' shows what there is")));
+  refuse(place + "no recipe is called '" + base::printable(name) + "'",
+         did_you_mean(name, known, "'sabath list recipes' shows what there is"));
 }
 
 void KnownNames::check_study(const std::string& place, const std::string& id) const {
@@ -92,13 +82,12 @@ void KnownNames::check_study(const std::string& place, const std::string& id) co
   if (is_in(known, id)) return;
   append(known, home::study_ids(studies_));  // one that has no run yet
   if (is_in(known, id)) return;
-  const auto begun = std::find_if(
-      known.begin(), known.end(), [&](const std::string& one) { return one.starts_with(id); });
-  refuse(Error(ErrorKind::usage,
-               place + "no study is called '" + base::printable(id) + "'",
-               begun != known.end() && !id.empty()
-                   ? "did you mean '" + *begun + "'?"
-                   : did_you_mean(id, known, "'sabath list studies' shows what there is")));
+  const auto begun =
+      std::ranges::find_if(known, [&](const std::string& one) { return one.starts_with(id); });
+  refuse(place + "no study is called '" + base::printable(id) + "'",
+         begun != known.end() && !id.empty()
+             ? "did you mean '" + *begun + "'?"
+             : did_you_mean(id, known, "'sabath list studies' shows what there is"));
 }
 
 void KnownNames::check_metric(const std::string& option, const std::string& name) const {
@@ -109,9 +98,8 @@ void KnownNames::check_metric(const std::string& option, const std::string& name
       known.push_back(metric.name);
   }
   if (is_in(known, name.substr(name.find('/') + 1)) || is_in(known, name)) return;
-  refuse(Error(ErrorKind::usage,
-               option + " " + base::printable(name) + ": no metric has that name",
-               did_you_mean(name, known, "'sabath show RUN' lists a run's metrics")));
+  refuse(option + " " + base::printable(name) + ": no metric has that name",
+         did_you_mean(name, known, "'sabath show RUN' lists a run's metrics"));
 }
 
 void KnownNames::check_across(const std::string& option,

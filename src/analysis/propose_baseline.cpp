@@ -1,4 +1,4 @@
-#include <sabath/analysis/judged_runs.hpp>
+#include <sabath/analysis/check_samples.hpp>
 #include <sabath/analysis/propose_baseline.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/version.hpp>
@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 
@@ -23,35 +22,33 @@ using spec::BaselineMetric;
 constexpr std::uint64_t fewest_for_interval = 5;
 constexpr std::uint64_t fewest_for_margin = 10;
 
-bool is_older(const JudgedRun& a, const JudgedRun& b) {
-  return std::tie(a.run.created, a.run.run_id) < std::tie(b.run.created, b.run.run_id);
+bool is_older(const CheckSample& a, const CheckSample& b) {
+  return std::tie(a.placed, a.run.created, a.run.run_id) <
+         std::tie(b.placed, b.run.created, b.run.run_id);
 }
 
-/// Groups that are one where site or device do not count.
-std::vector<JudgedGroup> merged(std::vector<JudgedGroup> groups, const ProposalRequest& request) {
-  std::vector<JudgedGroup> result;
-  for (JudgedGroup& group : groups) {
-    std::sort(group.runs.begin(), group.runs.end(), is_older);
+/// Joins groups that differ only in an ignored site or device.
+std::vector<SampleGroup> merged(std::vector<SampleGroup> groups, const ProposalRequest& request) {
+  std::vector<SampleGroup> result;
+  for (SampleGroup& group : groups) {
+    std::ranges::sort(group.runs, is_older);
     if (request.any_site) group.key.site = spec::any_of_all;
     if (request.any_device) group.key.device = spec::any_of_all;
-    const auto same = std::find_if(result.begin(), result.end(), [&](const JudgedGroup& other) {
-      return other.key == group.key;
-    });
+    const auto same = std::ranges::find(result, group.key, &SampleGroup::key);
     if (same == result.end()) {
       result.push_back(std::move(group));
       continue;
     }
     if (is_older(same->runs.back(), group.runs.back())) std::swap(*same, group);
     std::move(group.runs.begin(), group.runs.end(), std::back_inserter(same->runs));
-    std::sort(same->runs.begin(), same->runs.end(), is_older);
+    std::ranges::sort(same->runs, is_older);
   }
   return result;
 }
 
-std::string one_or_several(const std::vector<JudgedRun>& runs, std::string JudgedRun::*digest) {
-  const bool one = std::all_of(runs.begin(), runs.end(), [&](const JudgedRun& run) {
-    return run.*digest == runs.front().*digest;
-  });
+std::string one_or_several(const std::vector<CheckSample>& runs, std::string CheckSample::*digest) {
+  const bool one = std::ranges::all_of(
+      runs, [&](const CheckSample& run) { return run.*digest == runs.front().*digest; });
   return one ? runs.front().*digest : "several";
 }
 
@@ -78,13 +75,12 @@ void note_outliers(const BaselineMetric& metric, BaselineEntry& entry) {
 }
 
 bool have_one_seed(const std::vector<spec::BaselineRun>& runs) {
-  return std::all_of(
-      runs.begin(), runs.end(), [&](const auto& run) { return run.seed == runs.front().seed; });
+  return std::ranges::all_of(runs, [&](const auto& run) { return run.seed == runs.front().seed; });
 }
 
-void add_notes(const JudgedGroup& group, BaselineEntry& entry) {
+void add_notes(const SampleGroup& group, BaselineEntry& entry) {
   const std::size_t n = entry.runs.size();
-  if (entry.metrics.empty()) entry.notes.emplace_back("no metric: nothing would be held to it");
+  if (entry.metrics.empty()) entry.notes.emplace_back("no metric: the entry would check nothing");
   for (const BaselineMetric& metric : entry.metrics) {
     if (metric.n == 0) entry.notes.push_back(metric.name + ": no finite value");
     note_outliers(metric, entry);
@@ -110,16 +106,16 @@ void add_notes(const JudgedGroup& group, BaselineEntry& entry) {
   }
 }
 
-BaselineEntry entry_of(const JudgedGroup& group, const ProposalRequest& request) {
+BaselineEntry entry_of(const SampleGroup& group, const ProposalRequest& request) {
   BaselineEntry entry;
   entry.holds_for = group.key;
   entry.recipe_digest = group.runs.back().recipe_digest;
   entry.selection = request.selection;
   entry.sabath_version = std::string(base::version());
-  for (const JudgedRun& run : group.runs)
+  for (const CheckSample& run : group.runs)
     entry.runs.push_back(run.run);
-  entry.facets = {{"code", one_or_several(group.runs, &JudgedRun::code)},
-                  {"environment", one_or_several(group.runs, &JudgedRun::environment)}};
+  entry.facets = {{"code", one_or_several(group.runs, &CheckSample::code)},
+                  {"environment", one_or_several(group.runs, &CheckSample::environment)}};
   std::set<std::string> without;
   for (const spec::MetricSpec& spec : group.declared)
     without.insert(spec.name);
@@ -129,9 +125,8 @@ BaselineEntry entry_of(const JudgedGroup& group, const ProposalRequest& request)
       without.erase(bare_name(found.name));
       continue;
     }
-    const bool all = std::all_of(found.values.begin(), found.values.end(), [](const auto& value) {
-      return value.has_value();
-    });
+    const bool all =
+        std::ranges::all_of(found.values, [](const auto& value) { return value.has_value(); });
     if (!all) {
       partly.insert(bare_name(found.name));
       continue;
@@ -169,26 +164,17 @@ compare::JudgedMetric as_judged(const BaselineEntry& entry, const BaselineMetric
   return judged;
 }
 
-ProposedChange change_of(const BaselineEntry& before,
-                         const BaselineMetric& old,
-                         const BaselineEntry& after,
-                         const BaselineMetric& proposed) {
-  ProposedChange change;
-  change.metric = proposed.name;
-  change.performance = proposed.performance;
-  change.before = old;
-  change.after = proposed;
+compare::BaselineVerdict verdict_on(const BaselineEntry& before,
+                                    const BaselineMetric& old,
+                                    const BaselineEntry& after,
+                                    const BaselineMetric& proposed) {
   compare::BaselineTerms terms;
   for (const spec::BaselineRun& run : before.runs)
     terms.seeds.push_back(run.seed);
   terms.margin = old.margin;
   const compare::JudgedMetric judged = as_judged(after, proposed);
-  const compare::BaselineVerdict verdict = proposed.performance
-                                               ? compare::judge_performance(old, judged, terms)
-                                               : compare::judge_result(old, judged, terms);
-  change.verdict = verdict.verdict;
-  change.reason = verdict.reason;
-  return change;
+  return proposed.performance ? compare::judge_performance(old, judged, terms)
+                              : compare::judge_result(old, judged, terms);
 }
 
 const BaselineMetric* find(const BaselineEntry& entry, const std::string& name) {
@@ -198,33 +184,30 @@ const BaselineMetric* find(const BaselineEntry& entry, const std::string& name) 
   return nullptr;
 }
 
-/// Against what is accepted now for the same.
 void add_changes(const BaselineEntry* before,
                  const BaselineEntry& after,
                  std::size_t index,
                  std::vector<ProposedChange>& changes) {
-  for (const BaselineMetric& metric : after.metrics) {
-    const BaselineMetric* old = before == nullptr ? nullptr : find(*before, metric.name);
-    ProposedChange change;
-    if (old != nullptr) {
-      change = change_of(*before, *old, after, metric);
-    } else {
-      change.metric = metric.name;
-      change.performance = metric.performance;
-      change.after = metric;
-    }
-    change.entry = index;
-    changes.push_back(std::move(change));
-  }
-  if (before == nullptr) return;
-  for (const BaselineMetric& metric : before->metrics) {
-    if (find(after, metric.name) != nullptr) continue;
-    ProposedChange change;
+  const auto add = [&](const BaselineMetric& metric) -> ProposedChange& {
+    ProposedChange& change = changes.emplace_back();
     change.entry = index;
     change.metric = metric.name;
     change.performance = metric.performance;
-    change.before = metric;
-    changes.push_back(std::move(change));
+    return change;
+  };
+  for (const BaselineMetric& metric : after.metrics) {
+    ProposedChange& change = add(metric);
+    change.after = metric;
+    const BaselineMetric* old = before == nullptr ? nullptr : find(*before, metric.name);
+    if (old == nullptr) continue;
+    change.before = *old;
+    const compare::BaselineVerdict verdict = verdict_on(*before, *old, after, metric);
+    change.verdict = verdict.verdict;
+    change.reason = verdict.reason;
+  }
+  if (before == nullptr) return;
+  for (const BaselineMetric& metric : before->metrics) {
+    if (find(after, metric.name) == nullptr) add(metric).before = metric;
   }
 }
 
@@ -236,14 +219,14 @@ void note_others(const std::vector<catalog::RunRow>& others, std::vector<std::st
     notes.push_back(fmt::format("left out: {} run(s) that are '{}'", count, state));
 }
 
-void check_recipe(const std::vector<JudgedGroup>& groups, spec::Baseline& present) {
+void check_recipe(const std::vector<SampleGroup>& groups, spec::Baseline& present) {
   if (groups.empty()) {
     throw Error(ErrorKind::usage,
                 "no run of the selection is complete: a baseline is made of runs that are 'ok'",
                 "'sabath list runs' shows what there is; a table that was imported proves nothing "
                 "of what was run");
   }
-  for (const JudgedGroup& group : groups) {
+  for (const SampleGroup& group : groups) {
     if (present.recipe.empty()) present.recipe = group.recipe;
     if (present.recipe == group.recipe) continue;
     throw Error(ErrorKind::usage,
@@ -259,21 +242,21 @@ Proposal propose_baseline(const std::vector<catalog::RunRow>& rows,
                           const ProposalRequest& request,
                           spec::Baseline present,
                           const catalog::Catalog& catalog) {
-  JudgedRuns runs = judged_runs(rows, request.named, catalog);
+  CheckSamples runs = check_samples(rows, request.named, catalog);
   Proposal proposal;
   proposal.notes = runs.notes;
   note_others(runs.others, proposal.notes);
-  const std::vector<JudgedGroup> groups = merged(std::move(runs.groups), request);
+  const std::vector<SampleGroup> groups = merged(std::move(runs.groups), request);
   check_recipe(groups, present);
   proposal.baseline = std::move(present);
   auto& entries = proposal.baseline.entries;
-  for (const JudgedGroup& group : groups) {
+  for (const SampleGroup& group : groups) {
     std::erase_if(entries, [&](const BaselineEntry& entry) {
       return !entry.accepted && entry.holds_for == group.key;
     });
   }
   const std::size_t first = entries.size();
-  for (const JudgedGroup& group : groups)
+  for (const SampleGroup& group : groups)
     entries.push_back(entry_of(group, request));
   for (std::size_t i = first; i < entries.size(); ++i) {
     proposal.proposed.push_back(i);

@@ -4,11 +4,11 @@
 #include <sabath/base/series_sink.hpp>
 #include <sabath/collect/number_text.hpp>
 #include <sabath/execution/collect_run.hpp>
+#include <sabath/spec/run_record.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <map>
 
@@ -19,7 +19,6 @@ namespace fs = std::filesystem;
 using base::Error;
 using base::ErrorKind;
 
-/// What the check needs of one run.
 struct Converged {
   std::uint64_t batch_size = 0;
   std::string batch_parameter{};
@@ -70,7 +69,7 @@ BatchSize batch_size_of(const spec::RunRecord& record) {
               "a parameter global_batch_size, batch_size or batch, or what the code reports");
 }
 
-/// The epoch (else the step) of the first point that reaches the target.
+/// Epoch (else step) of the first point that reaches the target.
 double epochs_to(const std::vector<spec::Series>& all, const spec::MetricSpec& metric) {
   for (const spec::Series& series : all) {
     if (series.name != metric.name) continue;
@@ -87,7 +86,7 @@ double epochs_to(const std::vector<spec::Series>& all, const spec::MetricSpec& m
   return std::numeric_limits<double>::quiet_NaN();
 }
 
-/// Those that the code told, with the lines that told them, else the run's own.
+/// Seeds that the code reported, with the lines, else the seed of the run.
 std::vector<spec::SeedPlace> seeds_of(const spec::RunRecord& record) {
   std::vector<spec::SeedPlace> seeds;
   if (record.collected) {
@@ -122,7 +121,6 @@ std::vector<Converged> read_all(const std::vector<catalog::RunRow>& runs) {
   return all;
 }
 
-/// Points on the way to one target are what can be held against each other.
 void check_alike(const Converged& one, const std::vector<Converged>& runs) {
   for (const Converged& run : runs) {
     const spec::MetricSpec& metric = run.metric;

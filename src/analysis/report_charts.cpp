@@ -1,11 +1,11 @@
-#include "report_charts.hpp"
+#include "report_facts.hpp"
 
-#include "series_place.hpp"
-
+#include <sabath/analysis/difference_courses.hpp>
 #include <sabath/arrays/series_file.hpp>
 #include <sabath/base/error.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/base/text/value_order.hpp>
-#include <sabath/spec/group_name.hpp>
+#include <sabath/spec/shown_value.hpp>
 
 #include <fmt/format.h>
 
@@ -34,12 +34,9 @@ struct RunCourse {
   Course course{};
 };
 
-/// One metric of all runs.
-struct MetricCourses {
-  std::vector<RunCourse> runs{};
-};
+using RunCourses = std::vector<RunCourse>;
 
-/// So that many runs of many metrics need hardly more memory than few, and few are drawn finely.
+/// Limits the memory of many runs and metrics; few are drawn finely.
 std::size_t buckets_for(std::size_t runs, std::size_t metrics) {
   constexpr std::size_t all = 2'000'000;  ///< somewhat above 100 MB
   return std::clamp<std::size_t>(
@@ -58,12 +55,10 @@ RunCourse course_of(std::size_t run, const spec::Series& series, std::size_t buc
   return result;
 }
 
-/// Two runs have a curve each.
 bool is_pair(const Report& report) {
   return report.by.empty() && report.runs.size() == 2;
 }
 
-/// Which columns a run's series are, by stream and name.
 std::map<std::string, std::size_t> columns_of_series(const std::map<MetricKey, std::size_t>& all,
                                                      const RunFacts& facts) {
   std::map<std::string, std::size_t> columns;
@@ -103,7 +98,6 @@ Curve difference_of(const spec::Series& a, const spec::Series& b, Along along) {
   return curve;
 }
 
-/// A chart of where two runs part, a curve for each metric.
 void add_differences(Report& report, const CurveSide& a, const CurveSide& b) {
   Chart chart{"Relative difference of A and B", "", "abs(A-B) / max(abs A, abs B)", "", {}};
   for (std::size_t i = 0; i < report.metrics.size(); ++i) {
@@ -133,7 +127,7 @@ bool is_time_per_epoch(const report::ReportMetric& metric) {
   return metric.performance && metric.unit == "s" && metric.name.find("epoch") != std::string::npos;
 }
 
-/// The metrics that are read, the first ones of each kind; and how many more have a course.
+/// Metrics to read, the first of each kind, and the number of others.
 struct Wanted {
   std::map<MetricKey, std::size_t> columns{};
   std::set<std::size_t> metrics{};
@@ -167,8 +161,7 @@ Wanted wanted_metrics(const Report& report, const std::vector<RunFacts>& facts) 
   return wanted;
 }
 
-/// By column.
-using Courses = std::map<std::size_t, MetricCourses>;
+using Courses = std::map<std::size_t, RunCourses>;
 
 Courses read_courses(Report& report, const Wanted& wanted, const std::vector<RunFacts>& facts) {
   Courses courses;
@@ -184,7 +177,7 @@ Courses read_courses(Report& report, const Wanted& wanted, const std::vector<Run
         const auto column = all.columns.find(series.stream + "/" + series.name);
         if (series.size() < 2 || column == all.columns.end()) continue;
         if (!wanted.metrics.contains(column->second)) continue;
-        courses[column->second].runs.push_back(course_of(run, series, buckets));
+        courses[column->second].push_back(course_of(run, series, buckets));
       }
       if (!is_pair(report)) continue;
       if (run == 1) add_differences(report, first, all);
@@ -199,24 +192,19 @@ Courses read_courses(Report& report, const Wanted& wanted, const std::vector<Run
   return courses;
 }
 
-/// Series along something else than most others of their metric cannot share an axis with them.
-Along keep_one_axis(MetricCourses& metric, const std::string& name, Report& report) {
+/// Keeps the series along the most common axis.
+Along keep_one_axis(RunCourses& runs, const std::string& name, Report& report) {
   std::map<Along, std::size_t> counts;
-  for (const RunCourse& run : metric.runs)
+  for (const RunCourse& run : runs)
     ++counts[run.along];
   const auto most =
-      std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) {
-        return a.second < b.second;
-      });
+      std::ranges::max_element(counts, {}, [](const auto& one) { return one.second; });
   const Along along = most->first;
   const std::size_t others =
-      std::erase_if(metric.runs, [&](const RunCourse& run) { return run.along != along; });
+      std::erase_if(runs, [&](const RunCourse& run) { return run.along != along; });
   if (others > 0) {
-    report.notes.push_back(fmt::format("{}: not drawn of {} run{}, without the {}",
-                                       name,
-                                       others,
-                                       others == 1 ? "" : "s",
-                                       name_of(along)));
+    report.notes.push_back(fmt::format(
+        "{}: not drawn of {}, without the {}", name, base::counted(others, "run"), name_of(along)));
   }
   return along;
 }
@@ -235,18 +223,13 @@ Curve curve_of(std::string name, std::vector<RunCourse> runs) {
   return curve;
 }
 
-std::string group_of(const Report& report, std::size_t run) {
-  if (is_pair(report)) return (run == 0 ? "A, " : "B, ") + report.runs[run].id;
-  return spec::group_name(report.by, report.runs[run].levels);
-}
-
-/// What orders the groups: the levels, or the place of one of two runs.
+/// Key that orders groups: levels, or the place of one of two runs.
 std::vector<std::string> group_key(const Report& report, std::size_t run) {
   if (is_pair(report)) return {std::to_string(run)};
   return report.runs[run].levels;
 }
 
-/// A curve for each group, while these are few; else one of all runs.
+/// A curve for each of a few groups, else one of all runs.
 std::vector<Curve> curves_by_group(const Report& report,
                                    const std::string& name,
                                    std::vector<RunCourse> runs) {
@@ -260,8 +243,11 @@ std::vector<Curve> curves_by_group(const Report& report,
     for (RunCourse& run : runs)
       groups[group_key(report, run.run)].push_back(std::move(run));
     for (auto& [key, its] : groups) {
-      const std::string label = group_of(report, its.front().run);
-      curves.push_back(curve_of(label, std::move(its)));
+      const std::size_t run = its.front().run;
+      curves.push_back(curve_of(is_pair(report)
+                                    ? (run == 0 ? "A, " : "B, ") + report.runs[run].id
+                                    : spec::group_name(report.by, report.runs[run].levels),
+                                std::move(its)));
     }
   }
   std::erase_if(curves, [](const Curve& curve) { return curve.spread.empty(); });
@@ -276,15 +262,11 @@ std::vector<Curve> curves_by_group(const Report& report,
 }
 
 std::pair<double, double> extremes_of(const Curve& curve) {
-  std::pair<double, double> extremes{curve.spread.front().lowest, curve.spread.front().highest};
-  for (const report::Spread& one : curve.spread) {
-    extremes.first = std::min(extremes.first, one.lowest);
-    extremes.second = std::max(extremes.second, one.highest);
-  }
-  return extremes;
+  return {std::ranges::min(curve.spread, {}, &report::Spread::lowest).lowest,
+          std::ranges::max(curve.spread, {}, &report::Spread::highest).highest};
 }
 
-/// Two quantities share an axis where neither is flat beside the other.
+/// Whether two quantities can share an axis: neither looks flat.
 bool fits_beside(const Curve& a, const Curve& b) {
   auto [low_a, high_a] = extremes_of(a);
   auto [low_b, high_b] = extremes_of(b);
@@ -321,13 +303,13 @@ class Charts {
   }
 
  private:
-  MetricCourses* courses_of(std::size_t metric) {
+  RunCourses* courses_of(std::size_t metric) {
     const auto found = courses_.find(metric);
     return found == courses_.end() || done_.contains(metric) ? nullptr : &found->second;
   }
 
   void make_of(std::size_t metric) {
-    MetricCourses* courses = courses_of(metric);
+    RunCourses* courses = courses_of(metric);
     if (courses == nullptr) return;
     done_.insert(metric);
     if (report_.courses.size() == most_charts) {
@@ -336,8 +318,8 @@ class Charts {
     }
     const report::ReportMetric& said = report_.metrics[metric];
     const Along along = keep_one_axis(*courses, said.name, report_);
-    Chart chart{said.name, name_of(along), title_of(said), "", {}};
-    chart.curves = curves_by_group(report_, said.name, std::move(courses->runs));
+    Chart chart{said.name, name_of(along), spec::shown_title(said.name, said.unit, false), "", {}};
+    chart.curves = curves_by_group(report_, said.name, std::move(*courses));
     if (chart.curves.empty()) {
       report_.notes.push_back(said.name + ": no point is finite");
       return;
@@ -347,19 +329,19 @@ class Charts {
     report_.courses.push_back(std::move(chart));
   }
 
-  /// Other results of the same stage in the same unit and sense: the validation beside the loss.
+  /// Adds results of the same stage, unit and direction: the validation beside the loss.
   void add_beside(Chart& chart, std::size_t metric, Along along) {
     const report::ReportMetric said = report_.metrics[metric];
     if (said.performance || said.better == spec::Better::none) return;
     for (std::size_t i = metric + 1; i < report_.metrics.size(); ++i) {
       const report::ReportMetric& other = report_.metrics[i];
-      MetricCourses* courses = courses_of(i);
+      RunCourses* courses = courses_of(i);
       const bool is_alike = !other.performance && other.unit == said.unit &&
                             other.better == said.better &&
                             stream_of(other.name) == stream_of(said.name);
       if (courses == nullptr || !is_alike || chart.curves.size() == most_beside) continue;
       if (keep_one_axis(*courses, other.name, report_) != along) continue;
-      Curve curve = curve_of(other.name, courses->runs);
+      Curve curve = curve_of(other.name, *courses);
       if (curve.spread.empty() || !fits_beside(chart.curves.front(), curve)) continue;
       if (chart.curves.front().lines.empty()) curve.lines.clear();
       chart.curves.push_back(std::move(curve));
@@ -373,11 +355,11 @@ class Charts {
   void add_time_per_epoch(Chart& chart, const std::string& stream, Along along) {
     for (std::size_t i = 0; i < report_.metrics.size(); ++i) {
       const report::ReportMetric& metric = report_.metrics[i];
-      MetricCourses* courses = courses_of(i);
+      RunCourses* courses = courses_of(i);
       if (courses == nullptr || !is_time_per_epoch(metric) || stream_of(metric.name) != stream)
         continue;
       if (keep_one_axis(*courses, metric.name, report_) != along) continue;
-      Curve curve = curve_of(metric.name + " [s], on the right", courses->runs);
+      Curve curve = curve_of(metric.name + " [s], on the right", *courses);
       if (curve.spread.empty()) continue;
       curve.on_second_axis = true;
       chart.second_y = "time per epoch [s]";
@@ -385,11 +367,6 @@ class Charts {
       done_.insert(i);
       return;
     }
-  }
-
-  static std::string title_of(const report::ReportMetric& metric) {
-    return metric.unit.empty() || metric.unit == "1" ? metric.name
-                                                     : metric.name + " [" + metric.unit + "]";
   }
 
   Report& report_;

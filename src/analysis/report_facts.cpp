@@ -1,6 +1,6 @@
 #include "report_facts.hpp"
 
-#include <sabath/analysis/judged_runs.hpp>
+#include <sabath/analysis/check_samples.hpp>
 #include <sabath/analysis/whole_values.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/text/redact.hpp>
@@ -8,6 +8,7 @@
 #include <sabath/home/run_files.hpp>
 #include <sabath/spec/derived_metric.hpp>
 #include <sabath/spec/recipe.hpp>
+#include <sabath/spec/run_record.hpp>
 #include <sabath/spec/session_variables.hpp>
 #include <sabath/spec/shown_value.hpp>
 
@@ -69,11 +70,10 @@ std::string code_of(const RunRecord& record) {
   return base::redact(text);
 }
 
-/// What stages spent in the attempts that they went on from nobody knows.
+/// Whether stages continued earlier attempts, whose cost is unknown.
 bool goes_on(const RunRecord& record) {
-  return std::any_of(record.stages.begin(), record.stages.end(), [](const auto& stage) {
-    return stage.earlier_attempts.has_value();
-  });
+  return std::ranges::any_of(record.stages,
+                             [](const auto& stage) { return stage.earlier_attempts.has_value(); });
 }
 
 void fill_run(ReportRun& run, const RunRecord& record) {
@@ -93,8 +93,8 @@ void fill_run(ReportRun& run, const RunRecord& record) {
   for (const auto& [name, value] : record.parameters)
     run.parameters[name] = spec::to_string(value);
   if (record.state == spec::RunState::imported) {
-    if (const spec::Facet* told = record.facet("imported")) {
-      for (const auto& [name, value] : told->items) {
+    if (const spec::Facet* imported = record.facet("imported")) {
+      for (const auto& [name, value] : imported->items) {
         if (name == "host") run.host = value;
         if (!name.starts_with("import.")) run.parameters[name] = value;
       }
@@ -182,9 +182,7 @@ void fill_metrics(report::Report& report, const std::vector<RunFacts>& facts) {
   std::vector<Column> sorted;
   for (auto& [name, column] : columns)
     sorted.push_back(std::move(column));
-  std::stable_sort(sorted.begin(), sorted.end(), [](const Column& a, const Column& b) {
-    return a.place < b.place;
-  });
+  std::ranges::stable_sort(sorted, {}, &Column::place);
   for (Column& column : sorted)
     report.metrics.push_back(std::move(column.metric));
   const std::map<MetricKey, std::size_t> indexes = columns_of(report);
@@ -231,8 +229,8 @@ void fill_stages(report::Report& report, const std::vector<RunFacts>& facts) {
   for (const RunFacts& one : facts) {
     if (!one.recipe_text.empty()) ++texts[one.recipe_text];
   }
-  const auto most = std::max_element(
-      texts.begin(), texts.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto most =
+      std::ranges::max_element(texts, {}, [](const auto& text) { return text.second; });
   if (most == texts.end()) return;
   if (texts.size() > 1) {
     report.notes.push_back(fmt::format(

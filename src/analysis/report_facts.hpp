@@ -4,7 +4,9 @@
 
 #include <sabath/catalog/catalog.hpp>
 #include <sabath/report/report.hpp>
-#include <sabath/spec/run_record.hpp>
+#include <sabath/spec/facet.hpp>
+#include <sabath/spec/metric.hpp>
+#include <sabath/spec/stage_record.hpp>
 #include <sabath/spec/whole_numbers.hpp>
 
 #include <filesystem>
@@ -15,7 +17,7 @@
 
 namespace sabath::analysis {
 
-/// Of one run what a report is made of, without its points.
+/// Facts of one run for a report, without its points.
 struct RunFacts {
   report::ReportRun run{};  ///< without values and levels
   std::vector<spec::MetricSummary> metrics{};
@@ -29,21 +31,24 @@ struct RunFacts {
   std::vector<std::string> notes{};  ///< what could not be read
 };
 
-/// A run that has no record, or none that can be read, is what the catalog says of it.
+/// Reads the facts of a run. Without a readable record they are those of the catalog.
 RunFacts read_run_facts(const catalog::RunRow& row);
 
-/// What makes two summaries one quantity: "train/loss" in seconds is not that in milliseconds, nor
-/// a median a last value. A unit of "1" is none.
+/// Identity of a quantity: name, unit and kind. "train/loss" in seconds differs from that in
+/// milliseconds, and a median from a last value. A unit of "1" is none.
 using MetricKey = std::tuple<std::string, std::string, bool>;
 MetricKey key_of(const spec::MetricSummary& summary);
-/// The columns of these.
 std::map<MetricKey, std::size_t> columns_of(const report::Report& report);
 
-/// The columns of results: of all runs together, as the recipe declares them, others behind; and
-/// the values of each run.
+/// Sets the columns of results of all runs, in the order of declaration, others behind, and the
+/// values of each run.
 void fill_metrics(report::Report& report, const std::vector<RunFacts>& facts);
 void fill_items(report::Report& report, const std::vector<RunFacts>& facts);
-/// Those of the recipe that most runs have.
+/// Sets the stages of the recipe that most runs have.
 void fill_stages(report::Report& report, const std::vector<RunFacts>& facts);
+
+/// Reads the series of the runs, and makes the charts of metrics and of used resources. Up to six
+/// groups have a curve each. Notes list what cannot be read.
+void fill_charts(report::Report& report, std::vector<RunFacts>& facts);
 
 }  // namespace sabath::analysis

@@ -1,8 +1,7 @@
-#include "report_charts.hpp"
 #include "report_facts.hpp"
 
-#include <sabath/analysis/compare_groups.hpp>
 #include <sabath/analysis/compare_pair.hpp>
+#include <sabath/analysis/group_selection.hpp>
 #include <sabath/analysis/report_runs.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/process/parallel.hpp>
@@ -26,16 +25,16 @@ std::vector<RunFacts> read_facts(const std::vector<RunRow>& runs) {
 }
 
 void fill_runs(Report& report, const std::vector<RunFacts>& facts) {
-  constexpr std::size_t most_told = 10;
+  constexpr std::size_t most_notes = 10;
   std::size_t notes = 0;
   for (const RunFacts& one : facts) {
     report.runs.push_back(one.run);
     for (const std::string& note : one.notes) {
-      if (++notes <= most_told) report.notes.push_back(note);
+      if (++notes <= most_notes) report.notes.push_back(note);
     }
   }
-  if (notes > most_told)
-    report.notes.push_back(fmt::format("{} more runs cannot be read", notes - most_told));
+  if (notes > most_notes)
+    report.notes.push_back(fmt::format("{} more runs cannot be read", notes - most_notes));
 }
 
 void fill_levels(Report& report, const std::vector<RunRow>& runs, const catalog::Catalog& catalog) {
@@ -55,10 +54,8 @@ void fill_count(Report& report,
                 const std::vector<RunRow>& runs,
                 const ReportRequest& request,
                 const catalog::Catalog& catalog) {
-  NamedRuns named = request.named;
-  named.add_groups(request.by);
-  named.add_keys({request.across.begin(), request.across.end()});
-  const std::vector<std::string> reasons = why_not_counted(runs, named, catalog);
+  const std::vector<std::string> reasons =
+      why_not_counted(runs, request.named.with_keys(request.by, request.across), catalog);
   for (std::size_t i = 0; i < runs.size(); ++i)
     report.runs[i].left_out = reasons[i];
   report.count = spec::count_runs(reasons);
@@ -69,7 +66,6 @@ bool can_be_a_pair(const Report& report, const std::vector<RunRow>& runs) {
          runs[1].state == spec::RunState::ok;
 }
 
-/// What cannot be compared is reported nevertheless.
 void fill_verdict(Report& report,
                   const std::vector<RunRow>& runs,
                   const ReportRequest& request,

@@ -46,7 +46,7 @@ std::optional<SessionLevels> session_levels(const std::vector<catalog::RunRow>& 
   base::for_each_in_parallel(runs.size(),
                              [&](std::size_t i) { all[i] = found_in(runs[i], variable); });
   const auto is_set = [](const Found& found) { return found.value.has_value(); };
-  if (std::none_of(all.begin(), all.end(), is_set)) return std::nullopt;
+  if (std::ranges::none_of(all, is_set)) return std::nullopt;
   std::set<std::string> keys;
   for (const Found& found : all) {
     if (found.value && !found.value->empty())

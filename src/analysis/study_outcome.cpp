@@ -1,7 +1,7 @@
-#include <sabath/analysis/counted_runs.hpp>
 #include <sabath/analysis/study_outcome.hpp>
 #include <sabath/home/run_files.hpp>
-#include <sabath/planning/perturbation.hpp>
+#include <sabath/planning/expand_study.hpp>
+#include <sabath/spec/run_count.hpp>
 
 #include <algorithm>
 #include <map>
@@ -11,6 +11,20 @@ namespace sabath::analysis {
 namespace fs = std::filesystem;
 using spec::RunState;
 
+bool has_ended_well(spec::RunState state) {
+  return state == spec::RunState::ok || state == spec::RunState::imported;
+}
+
+std::string why_not_counted(const RunStanding& run, bool hybrids, bool perturbed) {
+  const spec::RunPurpose purpose = spec::purpose_of(run.tags);
+  if (purpose == spec::RunPurpose::asset) return "only made an asset";
+  if (!hybrids && purpose == spec::RunPurpose::explanation) return "made by explain";
+  if (!perturbed && !run.perturbation.empty() && run.perturbation != "0") return "perturbed";
+  // Last: a failed hybrid does not count as a failure of a requested run.
+  if (has_ended_well(run.state)) return {};
+  return run.retried ? "retried" : std::string(spec::to_string(run.state));
+}
+
 bool is_planned(const fs::path& run_directory) {
   std::error_code code;
   const home::RunFiles files(run_directory);
@@ -18,10 +32,8 @@ bool is_planned(const fs::path& run_directory) {
 }
 
 std::size_t StudyOutcome::count(RunState state) const {
-  return static_cast<std::size_t>(
-      std::count_if(points.begin(), points.end(), [&](const PointOutcome& point) {
-        return point.run && point.run->state == state;
-      }));
+  return static_cast<std::size_t>(std::ranges::count_if(
+      points, [&](const PointOutcome& point) { return point.run && point.run->state == state; }));
 }
 
 std::size_t StudyOutcome::open() const {
@@ -31,14 +43,16 @@ std::size_t StudyOutcome::open() const {
 void PointOutcome::add(execution::RunOutcome one) {
   ++runs;
   // A run that is ok is what the point was for, whatever came after it.
-  const bool stays = run && run->state == RunState::ok;
-  if (!stays && run) retried.push_back(*std::move(run));
-  if (stays && one.state != RunState::ok) retried.push_back(std::move(one));
-  if (!stays) run = std::move(one);
+  if (!run || run->state != RunState::ok) {
+    if (run) retried.push_back(*std::move(run));
+    run = std::move(one);
+  } else if (one.state != RunState::ok) {
+    retried.push_back(std::move(one));
+  }
 }
 
 StudyOutcome look_at_study(const home::StudyFiles& files, const home::Folders& folders) {
-  StudyOutcome outcome{files.read_plan(), files.directory(), {}, files.is_in_other_hands()};
+  StudyOutcome outcome{files.read_plan(), files.directory(), {}, files.has_other_driver()};
   outcome.points.resize(outcome.plan.points.size());
   for (const home::StudyFiles::Run& run : files.runs()) {
     const fs::path directory = folders.runs() / run.run_id;

@@ -1,8 +1,9 @@
 #include <sabath/analysis/counted_runs.hpp>
 #include <sabath/analysis/study_power.hpp>
 #include <sabath/base/error.hpp>
-#include <sabath/compare/power.hpp>
+#include <sabath/compare/statistical_power.hpp>
 #include <sabath/home/run_files.hpp>
+#include <sabath/spec/run_record.hpp>
 #include <sabath/spec/shown_value.hpp>
 
 #include <algorithm>
@@ -38,16 +39,15 @@ void count_runs(const std::vector<spec::StudyPoint>& points, StudyPower& power) 
   }
 }
 
-/// Runs that count, of no task, of the benchmark as this recipe defines it.
+/// Runs that count and have this definition, without a task.
 std::vector<RunRow> runs_of(const spec::Recipe& recipe,
                             const catalog::Catalog& catalog,
                             base::WallTime now) {
   std::vector<RunRow> rows =
       counted_runs(catalog.select("recipe=" + recipe.name, now), {}, catalog);
   std::erase_if(rows, [](const RunRow& row) {
-    return std::any_of(row.tags.begin(), row.tags.end(), [](const std::string& tag) {
-      return tag.starts_with("task:");
-    });
+    return std::ranges::any_of(row.tags,
+                               [](const std::string& tag) { return tag.starts_with("task:"); });
   });
   const auto documents = catalog.values_of(rows, "recipe_digest");
   if (!documents) return {};
@@ -65,7 +65,7 @@ std::vector<RunRow> runs_of(const spec::Recipe& recipe,
   return same;
 }
 
-/// The settings of runs: those with equal texts differ in their seeds alone.
+/// Settings of runs; runs with equal texts differ only in their seeds.
 std::vector<std::string> settings_of(const std::vector<RunRow>& runs,
                                      const spec::Recipe& recipe,
                                      const catalog::Catalog& catalog) {
@@ -96,7 +96,6 @@ void add_group(const std::map<std::string, double>& by_seed, Pooled& pooled) {
   pooled.runs += by_seed.size();
 }
 
-/// By stage and name.
 std::map<std::pair<std::string, std::string>, Pooled> spreads_of(const std::vector<RunRow>& runs,
                                                                  const spec::Recipe& recipe,
                                                                  const catalog::Catalog& catalog) {
@@ -126,10 +125,8 @@ StudyPower study_power(const spec::Recipe& recipe,
                        base::WallTime now) {
   StudyPower power;
   count_runs(points, power);
-  const bool has_margins =
-      std::any_of(recipe.metrics.begin(), recipe.metrics.end(), [](const spec::MetricSpec& one) {
-        return one.margin.has_value();
-      });
+  const bool has_margins = std::ranges::any_of(
+      recipe.metrics, [](const spec::MetricSpec& one) { return one.margin.has_value(); });
   if (!has_margins) return power;
   std::map<std::pair<std::string, std::string>, Pooled> spreads;
   if (catalog != nullptr) {

@@ -28,7 +28,7 @@ std::optional<double> number_in(const json& object, const char* key) {
   return found->get<double>();
 }
 
-/// One file of samples: of a node, or of a step on it.
+/// One file of samples, of a node or of a step.
 class Samples {
  public:
   Samples(std::map<std::string, report::Course>& courses, double begin_s)
@@ -42,11 +42,10 @@ class Samples {
       if (const auto rate = cpu_s_.rate(*t_s, *cpu_s))
         add(busy_cpus, begin_s_ + rate->at, rate->value);
     }
-    take_power(sample, *t_s);
     // Between stages and behind the last one there is nothing that could have memory.
     if (const auto rss = number_in(sample, "rss_bytes"); rss && *rss > 0)
       add(memory, at, *rss / mebibyte);
-    take_gpus(sample, at);
+    take_power(sample, *t_s, take_gpus(sample, at));
     before_s_ = *t_s;
   }
   double end_s() const { return begin_s_ + before_s_; }
@@ -56,7 +55,7 @@ class Samples {
     double at = 0;  ///< the middle of the time that it is of
     double value = 0;
   };
-  /// What only grows, from zero on; not every sample has it.
+  /// A counter that only grows from zero; samples may lack it.
   struct Counter {
     double t_s = 0;
     double value = 0;
@@ -76,7 +75,7 @@ class Samples {
     courses_.try_emplace(what, finest).first->second.add(at, value);
   }
 
-  /// GPUs' energy is told by their power.
+  /// The energy of GPUs follows from their power.
   static std::optional<double> processor_joules(const json& sample) {
     std::optional<double> joules;
     const auto found = sample.find("energy_j");
@@ -88,9 +87,7 @@ class Samples {
     }
     return joules;
   }
-
-  void take_power(const json& sample, double t_s) {
-    double watts = gpu_watts(sample);
+  void take_power(const json& sample, double t_s, double watts) {
     double at = t_s;
     if (const auto joules = processor_joules(sample)) {
       if (const auto rate = joules_.rate(t_s, *joules)) {
@@ -100,24 +97,18 @@ class Samples {
     }
     if (watts > 0) add(power, begin_s_ + at, watts);
   }
-
-  static double gpu_watts(const json& sample) {
+  /// Returns their power.
+  double take_gpus(const json& sample, double at) {
     double watts = 0;
     const auto found = sample.find("gpus");
     if (found == sample.end() || !found->is_array()) return watts;
-    for (const json& gpu : *found)
-      watts += gpu.is_object() ? number_in(gpu, "power_w").value_or(0) : 0;
-    return watts;
-  }
-
-  void take_gpus(const json& sample, double at) {
-    const auto found = sample.find("gpus");
-    if (found == sample.end() || !found->is_array()) return;
     for (const json& gpu : *found) {
       if (!gpu.is_object()) continue;
+      watts += number_in(gpu, "power_w").value_or(0);
       if (const auto use = number_in(gpu, "utilisation")) add(gpu_use, at, *use * 100);
       if (const auto bytes = number_in(gpu, "memory_bytes")) add(gpu_memory, at, *bytes / gibibyte);
     }
+    return watts;
   }
 
   std::map<std::string, report::Course>& courses_;
@@ -150,7 +141,7 @@ std::map<std::string, std::vector<fs::path>> files_by_node(const fs::path& attem
     if (entry.is_directory(code)) look(entry.path());
   }
   for (auto& [node, files] : nodes) {
-    std::sort(files.begin(), files.end(), [](const fs::path& a, const fs::path& b) {
+    std::ranges::sort(files, [](const fs::path& a, const fs::path& b) {
       const std::string one = a.string();
       const std::string other = b.string();
       return one.size() != other.size() ? one.size() < other.size() : one < other;

@@ -1,5 +1,6 @@
 #include <sabath/analysis/whole_values.hpp>
 #include <sabath/arrays/series_file.hpp>
+#include <sabath/execution/collect_run.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -20,8 +21,7 @@ bool may_be_rounded(const spec::MetricSummary& metric) {
 spec::WholeSummaries whole_values_of(const execution::CurrentRecord& run) {
   const auto& metrics = run.record.metrics;
   std::error_code code;
-  if (std::none_of(metrics.begin(), metrics.end(), may_be_rounded) ||
-      !std::filesystem::exists(run.series, code)) {
+  if (std::ranges::none_of(metrics, may_be_rounded) || !std::filesystem::exists(run.series, code)) {
     return {};
   }
   spec::SeriesRests rests;

@@ -5,8 +5,6 @@
 #include <sabath/home/documents.hpp>
 #include <sabath/spec/script_recipe.hpp>
 
-#include <algorithm>
-
 namespace sabath::app {
 namespace {
 
@@ -14,10 +12,10 @@ namespace fs = std::filesystem;
 using base::Error;
 using base::ErrorKind;
 
-/// Everybody gets the same of one script and one asset, as of a generated asset.
+/// One script and one asset give the same to everybody, as a generated asset does.
 constexpr std::uint64_t script_seed = 1;
 
-/// All that is wrong is told at once, with the first hint.
+/// Problems that are reported at once, with the first hint.
 class ScriptProblems {
  public:
   void add(const std::string& text, const std::string& hint) {
@@ -86,7 +84,7 @@ planning::RunRequest script_request(const spec::Asset& asset,
   const fs::path folder = folders.state() / "scripts" / recipe.name;
   const fs::path file = folder / "recipe.json";
   base::make_directories(folder);
-  // Left alone where it is right: somebody may keep it with a run in this moment.
+  // Not rewritten where it is right: a run may be keeping it at this moment.
   if (base::read_file_if_exists(file) != recipe.text)
     base::write_file_atomically(file, recipe.text);
   planning::RunRequest request;
@@ -97,7 +95,8 @@ planning::RunRequest script_request(const spec::Asset& asset,
   request.offline = call.offline;
   request.variant = call.variant;
   for (const auto& [role, name] : request.recipe.datasets)
-    request.inputs.push_back({role, name, fetched.version, fetched.digest, fetched.path.string()});
+    request.repetition.inputs.push_back(
+        {role, name, fetched.version, fetched.digest, fetched.path.string()});
   request.again = {"fetch", asset.name, "--apply", call.script};
   for (const auto& [name, value] : call.arguments)
     request.again.insert(request.again.end(), {"--arg", name + "=" + value});

@@ -4,8 +4,9 @@
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/execution/session_digests.hpp>
 #include <sabath/home/tuning_variables.hpp>
-#include <sabath/provenance/code_elsewhere.hpp>
-#include <sabath/spec/record_scope.hpp>
+#include <sabath/provenance/external_code.hpp>
+#include <sabath/spec/facet.hpp>
+#include <sabath/spec/run_record.hpp>
 #include <sabath/spec/session_variables.hpp>
 
 #include <fmt/format.h>
@@ -18,31 +19,33 @@ namespace sabath::app {
 namespace {
 
 bool has_input(const planning::RunRequest& request, const std::string& role) {
-  return std::any_of(request.inputs.begin(), request.inputs.end(), [&](const auto& input) {
-    return input.role == role;
-  });
+  return std::any_of(request.repetition.inputs.begin(),
+                     request.repetition.inputs.end(),
+                     [&](const auto& input) { return input.role == role; });
 }
 
 void take_input(planning::RunRequest& request,
                 const planning::RunRequest& from,
                 const std::string& role) {
   const auto same = [&](const spec::PlannedInput& input) { return input.role == role; };
-  const auto source = std::find_if(from.inputs.begin(), from.inputs.end(), same);
-  const auto target = std::find_if(request.inputs.begin(), request.inputs.end(), same);
-  if (source == from.inputs.end() || target == request.inputs.end()) return;
+  const auto source =
+      std::find_if(from.repetition.inputs.begin(), from.repetition.inputs.end(), same);
+  const auto target =
+      std::find_if(request.repetition.inputs.begin(), request.repetition.inputs.end(), same);
+  if (source == from.repetition.inputs.end() || target == request.repetition.inputs.end()) return;
   *target = *source;
   request.recipe.datasets[role] = source->asset;
 }
 
-/// The recipe's document and folder. Data and values of parameters stay A's, defaults too; what
-/// only B's recipe has a parameter for comes with it.
+/// Takes the recipe's document and folder. Data and values of parameters stay A's, defaults too. A
+/// parameter of B's recipe alone comes with it.
 void take_code(planning::RunRequest& request, const RunPair& pair) {
   const planning::RunRequest& from = pair.request_b;
   const spec::EnvironmentSpec environment = request.recipe.environment;
   const bool same_environment = environment == from.recipe.environment;
   const auto datasets = request.recipe.datasets;
   request.recipe = from.recipe;
-  request.original = from.original;
+  request.repetition.original = from.repetition.original;
   if (!same_environment) request.recipe.environment = environment;
   for (auto& [role, asset] : request.recipe.datasets) {
     if (const auto own = datasets.find(role); own != datasets.end()) asset = own->second;
@@ -63,17 +66,19 @@ void take_environment(planning::RunRequest& request, const planning::RunRequest&
   request.recipe.environment = from.recipe.environment;
 }
 
-/// A variable that chooses among ways to compute.
+/// Takes a tuning variable.
 void take_variable(planning::RunRequest& request,
                    const planning::RunRequest& from,
                    const std::string& name) {
-  if (!request.knobs || !from.knobs) return;
-  const auto value = from.knobs->find(name);
-  request.knobs->erase(name);
-  if (value != from.knobs->end()) request.knobs->insert(*value);
+  auto& variables = request.placement.variables;
+  const auto& others = from.placement.variables;
+  if (!variables || !others) return;
+  const auto value = others->find(name);
+  variables->erase(name);
+  if (value != others->end()) variables->insert(*value);
 }
 
-/// Gathers the changes. A handler returns whether a difference was of its kind.
+/// Collects the changes. A handler returns whether a difference was of its kind.
 class Builder {
  public:
   explicit Builder(const RunPair& pair) : pair_(pair) {}
@@ -119,7 +124,7 @@ class Builder {
     if (!is_known) changes_.push_back({{name, difference.a, difference.b}, std::move(apply)});
   }
 
-  /// Its name, where a variable of the session is what differs.
+  /// Returns the name of a variable of the session that differs; empty for other differences.
   static std::string variable_of(const spec::FacetDifference& difference) {
     if (difference.facet == "variables") return difference.item;
     if (difference.facet != "determinism") return {};
@@ -129,10 +134,10 @@ class Builder {
     return home::is_of_determinism(name) ? name : std::string();
   }
 
-  /// B had none, and each run that is made here has this session's.
+  /// B lacked it, and each run that is made here has that of this session.
   bool cannot_be_left_out(const std::string& name) const {
-    const auto& knobs = pair_.request_b.knobs;
-    return home::stays_of_session(name) && knobs && !knobs->contains(name) &&
+    const auto& variables = pair_.request_b.placement.variables;
+    return home::stays_of_session(name) && variables && !variables->contains(name) &&
            base::current_environment().contains(name);
   }
 
@@ -200,7 +205,7 @@ class Builder {
   }
 
   bool add_code(const spec::FacetDifference& difference) {
-    if (difference.facet == "code" && spec::is_code_elsewhere(difference.item)) {
+    if (difference.facet == "code" && spec::is_external_code(difference.item)) {
       impossible_.insert("code: " + difference.item + ": no run keeps what lies elsewhere");
       return true;
     }
@@ -229,12 +234,12 @@ class Builder {
       return false;
     const planning::RunRequest& from = pair_.request_b;
     add_change("cores", difference, [&from](planning::RunRequest& request) {
-      request.place = from.place;
+      request.placement.slots = from.placement.slots;
     });
     return true;
   }
 
-  /// Records have digests of values. So a run gets a value only from this session, where it has
+  /// Records have digests of values. So a run takes a value only from this session, where it has
   /// the digest.
   void add_session_variable(const spec::FacetDifference& difference) {
     const SessionVariable variable = session_variable(difference.item);
@@ -249,9 +254,9 @@ class Builder {
                  difference,
                  [name = variable.name, is_set = of_b.has_value()](planning::RunRequest& request) {
                    if (is_set) {
-                     request.left_out.erase(name);
+                     request.placement.left_out.erase(name);
                    } else {
-                     request.left_out.insert(name);
+                     request.placement.left_out.insert(name);
                    }
                  });
       return;
@@ -290,12 +295,12 @@ class Builder {
 
   struct SessionVariable {
     std::string name{};
-    std::string digest{};  ///< of its value here; empty: it is not set, or there is no key
+    std::string digest{};  ///< of its value here; empty: not set, or without a key
 
     bool has(const std::string& other) const { return !digest.empty() && digest == other; }
   };
 
-  /// A record has its name as it is printed.
+  /// A record has printed names.
   SessionVariable session_variable(const std::string& item) const {
     for (const auto& [name, value] : base::current_environment()) {
       if (base::printable(name) == item)

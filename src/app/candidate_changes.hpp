@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sabath/planning/plan_run.hpp>
+#include <sabath/planning/run_request.hpp>
 #include <sabath/spec/comparison.hpp>
 #include <sabath/spec/explanation.hpp>
 #include <sabath/spec/run_record.hpp>
@@ -23,7 +23,7 @@ struct RunPair {
   std::filesystem::path state_directory{};  ///< with the key of the home's digests
 };
 
-/// A difference, and how a request for A gets it from B.
+/// A difference, and how a request for A takes it from B.
 struct CandidateChange {
   spec::Change change{};
   std::function<void(planning::RunRequest& request)> apply{};
@@ -31,14 +31,14 @@ struct CandidateChange {
 
 struct CandidateChanges {
   std::vector<CandidateChange> changes{};  ///< each name once
-  std::vector<std::string> impossible{};   ///< what no run can be made with, and why
-  std::set<std::string> left_out{};        ///< variables of this session that A did not have, but B
+  std::vector<std::string> impossible{};   ///< differences that no run can have, and why
+  std::set<std::string> left_out{};        ///< variables of this session that B had and A lacked
   /// Variables that A had with another value than this session: name -> digest here, or empty.
   std::map<std::string, std::string> not_as_in_a{};
 };
 
-/// The differences between two runs as changes that `explain` can try. A new kind of change is one
-/// more handler in the .cpp. `pair` must outlive the result.
+/// Returns the differences between two runs as changes that `explain` can try. A new kind of change
+/// is one more handler in the .cpp. `pair` must outlive the result.
 CandidateChanges candidate_changes(const std::vector<spec::FacetDifference>& differences,
                                    const RunPair& pair);
 

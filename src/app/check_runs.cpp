@@ -1,5 +1,5 @@
 #include <sabath/analysis/check_cases.hpp>
-#include <sabath/analysis/judged_runs.hpp>
+#include <sabath/analysis/check_samples.hpp>
 #include <sabath/app/check_runs.hpp>
 #include <sabath/compare/baseline_verdict.hpp>
 #include <sabath/compare/speed.hpp>
@@ -19,7 +19,7 @@ using spec::CheckCase;
 using spec::CheckGroup;
 using spec::Verdict;
 
-/// Where the entry that is nearest to these runs differs, or what else there is instead of one.
+/// Says where the nearest entry differs, or what there is instead of one.
 CheckCase no_entry(const spec::Baseline& baseline,
                    const std::string& recipe,
                    const spec::BaselineKey& key) {
@@ -64,20 +64,20 @@ std::string against_text(const BaselineEntry& entry) {
                      entry.accepted->note.empty() ? "" : ": " + entry.accepted->note);
 }
 
-/// What may explain a difference.
+/// Notes facets that may explain a difference.
 void note_facets(const BaselineEntry& entry,
-                 const analysis::JudgedGroup& group,
+                 const analysis::SampleGroup& group,
                  CheckGroup& checked) {
-  const auto differs = [&](const char* facet, std::string analysis::JudgedRun::*digest) {
+  const auto differs = [&](const char* facet, std::string analysis::CheckSample::*digest) {
     const auto known = entry.facets.find(facet);
     if (known == entry.facets.end() || known->second == "several") return false;
-    return std::any_of(group.runs.begin(), group.runs.end(), [&](const analysis::JudgedRun& run) {
+    return std::any_of(group.runs.begin(), group.runs.end(), [&](const analysis::CheckSample& run) {
       return run.*digest != known->second;
     });
   };
   for (const auto& [facet, digest] :
-       {std::pair{"code", &analysis::JudgedRun::code},
-        std::pair{"environment", &analysis::JudgedRun::environment}}) {
+       {std::pair{"code", &analysis::CheckSample::code},
+        std::pair{"environment", &analysis::CheckSample::environment}}) {
     if (differs(facet, digest)) {
       checked.notes.push_back(fmt::format("the {} is not that of the baseline's runs, such as {}",
                                           facet,
@@ -86,17 +86,17 @@ void note_facets(const BaselineEntry& entry,
   }
 }
 
-double speed_margin_of(const BaselineEntry& entry, const analysis::JudgedGroup& group) {
+double speed_margin_of(const BaselineEntry& entry, const analysis::SampleGroup& group) {
   std::set<std::string> nodes;
   for (const spec::BaselineRun& run : entry.runs)
     nodes.insert(run.node);
-  for (const analysis::JudgedRun& run : group.runs)
+  for (const analysis::CheckSample& run : group.runs)
     nodes.insert(run.run.node);
   return compare::speed_margin(nodes.size() == 1, entry.holds_for.device != spec::any_of_all);
 }
 
 compare::BaselineTerms terms_of(const BaselineEntry& entry,
-                                const analysis::JudgedGroup& group,
+                                const analysis::SampleGroup& group,
                                 const CheckRequest& request) {
   compare::BaselineTerms terms;
   for (const spec::BaselineRun& run : entry.runs)
@@ -110,9 +110,9 @@ compare::BaselineTerms terms_of(const BaselineEntry& entry,
 
 compare::JudgedMetric values_of(const spec::BaselineMetric& metric,
                                 const std::vector<analysis::GroupMetric>& found,
-                                const analysis::JudgedGroup& group) {
+                                const analysis::SampleGroup& group) {
   compare::JudgedMetric judged;
-  for (const analysis::JudgedRun& run : group.runs) {
+  for (const analysis::CheckSample& run : group.runs) {
     judged.runs.push_back(run.run.run_id);
     judged.seeds.push_back(run.run.seed);
     judged.disturbed_runs += run.disturbed ? 1 : 0;
@@ -126,7 +126,7 @@ compare::JudgedMetric values_of(const spec::BaselineMetric& metric,
   return judged;
 }
 
-/// Its failures that are known count as none, until their day.
+/// Known failures do not count, until their day.
 void expect(const CheckRequest& request, const spec::BaselineKey& key, CheckCase& one) {
   const std::string today = base::format_rfc3339(request.now).substr(0, 10);
   for (const spec::ExpectedFailure& known : request.baseline->expected_failures) {
@@ -149,9 +149,9 @@ void expect(const CheckRequest& request, const spec::BaselineKey& key, CheckCase
   }
 }
 
-/// Declared metrics that the entry lacks, although nobody accepted that.
+/// Adds declared metrics that the entry lacks, although nobody accepted that.
 void add_unknown_metrics(const BaselineEntry& entry,
-                         const analysis::JudgedGroup& group,
+                         const analysis::SampleGroup& group,
                          const CheckRequest& request,
                          CheckGroup& checked) {
   const auto is_known = [&](const std::string& name) {
@@ -180,9 +180,9 @@ struct Judged {
   compare::BaselineVerdict verdict{};
 };
 
-/// The pair of the first result that fails, where the baseline's run may be at hand.
+/// Notes the pair of the first failed result, if the baseline's run may be available.
 void note_explain(const BaselineEntry& entry,
-                  const analysis::JudgedGroup& group,
+                  const analysis::SampleGroup& group,
                   const std::vector<Judged>& judged,
                   CheckGroup& checked) {
   const compare::BaselineVerdict* failed = nullptr;
@@ -193,11 +193,11 @@ void note_explain(const BaselineEntry& entry,
   }
   if (failed == nullptr || entry.runs.empty()) return;
   const auto run =
-      std::find_if(group.runs.begin(), group.runs.end(), [&](const analysis::JudgedRun& one) {
+      std::find_if(group.runs.begin(), group.runs.end(), [&](const analysis::CheckSample& one) {
         return one.run.run_id == failed->failed_run;
       });
   if (run == group.runs.end()) return;
-  // Without a value that it was held against: a run of the same seed, else the newest.
+  // Without a compared value: a run of the same seed, else the newest.
   const spec::BaselineRun* reference = &entry.runs.back();
   for (const spec::BaselineRun& one : entry.runs) {
     if (one.seed == run->run.seed) reference = &one;
@@ -209,12 +209,12 @@ void note_explain(const BaselineEntry& entry,
                                       run->run.run_id));
 }
 
-/// Runs that are held against themselves agree, which says nothing.
+/// Runs that are compared with themselves agree, which proves nothing.
 void note_own_runs(const BaselineEntry& entry,
-                   const analysis::JudgedGroup& group,
+                   const analysis::SampleGroup& group,
                    CheckGroup& checked) {
   const auto own =
-      std::count_if(group.runs.begin(), group.runs.end(), [&](const analysis::JudgedRun& run) {
+      std::count_if(group.runs.begin(), group.runs.end(), [&](const analysis::CheckSample& run) {
         return std::any_of(entry.runs.begin(), entry.runs.end(), [&](const auto& known) {
           return known.run_id == run.run.run_id;
         });
@@ -228,9 +228,9 @@ void note_own_runs(const BaselineEntry& entry,
                   own == 1 ? "it" : "these"));
 }
 
-/// Of the metrics that are asked for; each for itself.
+/// Judges each of the requested metrics by itself.
 std::vector<Judged> judge_each(const BaselineEntry& entry,
-                               const analysis::JudgedGroup& group,
+                               const analysis::SampleGroup& group,
                                const CheckRequest& request,
                                CheckGroup& checked) {
   const std::vector<analysis::GroupMetric> found = analysis::metrics_of(group);
@@ -257,7 +257,7 @@ std::vector<Judged> judge_each(const BaselineEntry& entry,
 }
 
 void judge_against(const BaselineEntry& entry,
-                   const analysis::JudgedGroup& group,
+                   const analysis::SampleGroup& group,
                    const CheckRequest& request,
                    CheckGroup& checked) {
   checked.against = against_text(entry);
@@ -283,24 +283,23 @@ void judge_against(const BaselineEntry& entry,
   add_unknown_metrics(entry, group, request, checked);
 }
 
-CheckGroup check_group(const analysis::JudgedGroup& group, const CheckRequest& request) {
+CheckGroup check_group(const analysis::SampleGroup& group, const CheckRequest& request) {
   CheckGroup checked;
   checked.recipe = group.recipe;
   checked.of = group.key;
-  for (const analysis::JudgedRun& run : group.runs)
+  for (const analysis::CheckSample& run : group.runs)
     checked.runs.push_back(run.run.run_id);
   if (!request.baseline) {
     checked.against = "one another";
     if (request.results) analysis::add_agreement(group, request.require, checked);
-    if (request.performance)
-      checked.notes.emplace_back("times are not judged: there is no baseline");
+    if (request.performance) checked.notes.emplace_back("times are not judged without a baseline");
   } else if (const BaselineEntry* entry = home::accepted_for(*request.baseline, group.key)) {
     judge_against(*entry, group, request, checked);
   } else {
     checked.against = "nothing: the baseline has no entry for them";
     checked.cases.push_back(no_entry(*request.baseline, group.recipe, group.key));
   }
-  for (const analysis::JudgedRun& run : group.runs)
+  for (const analysis::CheckSample& run : group.runs)
     checked.cases.push_back({CaseKind::run, run.run.run_id, Verdict::pass, "", "", {}, run.wall_s});
   return checked;
 }
@@ -320,8 +319,8 @@ CheckCase incomplete(const catalog::RunRow& row) {
   return one;
 }
 
-/// Runs that were not judged, by recipe.
-void add_others(const analysis::JudgedRuns& runs,
+/// Adds runs that were not judged, by recipe.
+void add_others(const analysis::CheckSamples& runs,
                 const CheckRequest& request,
                 spec::CheckReport& report) {
   const auto group_of = [&](const std::string& recipe) -> CheckGroup& {
@@ -376,10 +375,10 @@ spec::CheckReport check_runs(const std::vector<catalog::RunRow>& rows,
   spec::CheckReport report;
   report.what = request.what;
   report.baseline = request.file;
-  const analysis::JudgedRuns runs = analysis::judged_runs(rows, request.named, catalog);
+  const analysis::CheckSamples runs = analysis::check_samples(rows, request.named, catalog);
   report.runs = runs.count;
   report.notes = runs.notes;
-  for (const analysis::JudgedGroup& group : runs.groups)
+  for (const analysis::SampleGroup& group : runs.groups)
     report.groups.push_back(check_group(group, request));
   add_others(runs, request, report);
   analysis::conclude(report);

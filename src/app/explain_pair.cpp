@@ -1,28 +1,27 @@
-#include "again_differences.hpp"
 #include "candidate_changes.hpp"
 #include "sufficient_sets.hpp"
 
+#include <sabath/analysis/again_differences.hpp>
 #include <sabath/analysis/compare_pair.hpp>
 #include <sabath/app/explain_pair.hpp>
 #include <sabath/base/digest.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/home/run_files.hpp>
+#include <sabath/spec/run_record.hpp>
 #include <sabath/spec/session_variables.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
-#include <utility>
 
 namespace sabath::app {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// As A and B are, so are A and what is made of both: code that is B's may bring or take
-/// parameters.
+/// Hybrids differ from A as B does: code of B may add or remove parameters.
 compare::Options across_everything(compare::Options options) {
   options.across.merge(std::set<std::string>{"recipe", "data", "parameters"});
   return options;
@@ -72,14 +71,14 @@ class Hybrids {
       found.push_back(names(set));
     return found;
   }
-  /// That A done again does not agree with A, and why; `unknown` where nothing is known to differ.
+  /// Says that A done again does not agree with A, and why; `unknown` where no difference is known.
   std::string again_differs(const std::string& unknown) const {
     const std::string text = "A done again here does not agree with A";
     const std::string session = session_hint();
     if (!apart_.empty()) return text + ": " + apart_ + session;
     return text + (session.empty() ? ": " + unknown : session);
   }
-  /// Why A done again has no result.
+  /// Says why A done again has no result.
   std::string again_open() const {
     return why_open_ + (apart_.empty() ? "" : "; since A was made: " + apart_);
   }
@@ -88,10 +87,10 @@ class Hybrids {
     return fmt::format("A with B's {}", fmt::join(names(changes), ", "));
   }
 
-  /// Why the latest outcome was neither that A agrees nor that it differs.
+  /// Says why the latest outcome was open.
   const std::string& why_open() const { return why_open_; }
 
-  /// Seconds that a run takes: the median of those that were made, else what A took.
+  /// Returns the seconds of a run: the median of those that were made, else what A took.
   double seconds_of_a_run() const {
     if (seconds_.empty()) return pair_.a.wall_s;
     std::vector<double> sorted = seconds_;
@@ -100,8 +99,8 @@ class Hybrids {
   }
 
  private:
-  /// The same for the same runs and changes: what an earlier call made is found by it. A run of a
-  /// session that lacks a value of A's is another one.
+  /// Returns the tag by which a later call finds the run of these changes. A run of a session that
+  /// lacks a value of A's has another one.
   std::string tag(const spec::ChangeNames& names, bool once_more) const {
     std::string text = pair_.a.run_id + "\n" + pair_.b.run_id + "\n";
     for (const std::string& name : names)
@@ -130,17 +129,17 @@ class Hybrids {
     ++made_;
     observer_.note(fmt::format("run {} of at most {}: {}", made_, request_.budget, words(changes)));
     planning::RunRequest request = pair_.request_a;
-    request.left_out = candidates_.left_out;
+    request.placement.left_out = candidates_.left_out;
     for (auto i = changes.find_first(); i != ChangeSet::npos; i = changes.find_next(i))
       changes_[i].apply(request);
     request.tags = {"explain", name};
-    request.repeats.clear();
+    request.repetition.run_id.clear();
     request.offline = request_.offline;
     request.again = {"explain", pair_.a.run_id, pair_.b.run_id};
     return tools_.run(request);
   }
 
-  /// "; PATH, X: not as A had them ...", or nothing.
+  /// Returns "; PATH, X: not as A had them ...", or an empty text.
   std::string session_hint() const {
     if (candidates_.not_as_in_a.empty()) return {};
     std::vector<std::string> names;
@@ -152,7 +151,7 @@ class Hybrids {
         fmt::join(names, ", "));
   }
 
-  /// `differences`: of A done again from A. Those that the session's hint names are left out.
+  /// `differences`: of A done again from A. Leaves out those that the session's hint names.
   void note_apart(const MadeRun& run, std::vector<spec::FacetDifference> differences) {
     std::erase_if(differences, [&](const spec::FacetDifference& one) {
       return one.facet == spec::session_facet &&
@@ -163,7 +162,7 @@ class Hybrids {
     });
     const auto record =
         run.directory.empty() ? std::nullopt : home::RunFiles(run.directory).read_record();
-    apart_ = again_differences(pair_.a, record.value_or(spec::RunRecord()), differences);
+    apart_ = analysis::again_differences(pair_.a, record.value_or(spec::RunRecord()), differences);
   }
 
   /// Returns what differs between A and the run.
@@ -209,7 +208,7 @@ RunPair read_pair(const ExplainRequest& request, const ExplainTools& tools) {
   return pair;
 }
 
-/// Nothing can be changed: is it that A is not repeatable?
+/// Without changes the question is whether A is repeatable.
 void explain_without_changes(Hybrids& hybrids, spec::Explanation& explanation) {
   const Outcome again = hybrids.outcome(ChangeSet(), false);
   if (again == Outcome::differs) {
@@ -227,7 +226,7 @@ void explain_without_changes(Hybrids& hybrids, spec::Explanation& explanation) {
   }
 }
 
-/// Each set in words: "parameter x, parameter y; seed"
+/// Returns each set in words: "parameter x, parameter y; seed"
 std::string text_of(const std::vector<spec::ChangeNames>& sets) {
   constexpr std::size_t most = 3;
   std::vector<std::string> texts;
@@ -255,7 +254,7 @@ std::string complete_reason(const spec::Explanation& explanation) {
   return reason;
 }
 
-/// Why it is not known that these are all minimal sufficient sets.
+/// Says why the known sets may not be all minimal sufficient sets.
 std::string incomplete_reason(const SufficientSets& found,
                               const spec::Explanation& explanation,
                               const Hybrids& hybrids) {
@@ -301,8 +300,8 @@ std::string reason_of(const SufficientSets& found,
   }
 }
 
-/// A set that failed may be sufficient, too: then no change is necessary that is not in it. If no
-/// change masks another it is not, where the search is complete.
+/// A failed set may be sufficient too: then only changes in it are necessary. A complete search in
+/// which no change masks another excludes that.
 bool is_necessary_known(const SufficientSets& found, bool is_monotone) {
   if (is_monotone) return true;
   return std::all_of(found.failed.begin(), found.failed.end(), [&](const ChangeSet& failed) {
@@ -367,7 +366,7 @@ spec::Explanation explain_pair(const ExplainRequest& request,
                              : "only runs that were found to differ can be explained";
     return explanation;
   }
-  // All are compared with A in one way, A done again too.
+  // Compares all runs with A in one way, A done again too.
   ExplainRequest judged = request;
   judged.options.require = comparison.required;
   Hybrids hybrids(judged, tools, pair, candidates, observer, explanation);

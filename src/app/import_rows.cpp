@@ -17,7 +17,7 @@ namespace {
 using base::Error;
 using base::ErrorKind;
 
-/// What is wrong with a document, all at once.
+/// Problems of a document, reported at once.
 class Problems {
  public:
   explicit Problems(const std::string& origin) : origin_(origin) {}
@@ -44,7 +44,7 @@ class Problems {
   std::uint64_t count_ = 0;
 };
 
-/// The columns that are asked for.
+/// The requested columns.
 struct Wanted {
   std::vector<std::pair<std::string, std::size_t>> facets{};
   std::vector<std::pair<std::string, std::size_t>> metrics{};
@@ -93,27 +93,44 @@ Wanted wanted_columns(const std::vector<std::string>& header,
   return wanted;
 }
 
-/// Is it a number but for a comma, as in "0,5"?
+/// Whether `cell` is written as docs/commands/import.md says: a decimal, or nan, inf, -inf. Logs
+/// have more: "0x10", "1d5", "infinity".
+bool is_plain(std::string_view cell) {
+  std::string_view word = cell;
+  if (word.starts_with('-') || word.starts_with('+')) word.remove_prefix(1);
+  constexpr std::size_t word_size = 3;
+  const bool is_word = !word.empty() && (word.front() == 'n' || word.front() == 'N' ||
+                                         word.front() == 'i' || word.front() == 'I');
+  return is_word ? word.size() == word_size
+                 : word.find_first_not_of("0123456789.eE+-") == std::string_view::npos;
+}
+
+std::optional<double> cell_number(std::string_view cell) {
+  return is_plain(base::csv_cell(cell)) ? collect::number_of(cell) : std::nullopt;
+}
+
+/// Returns true for a number except for a comma, as in "0,5".
 bool has_decimal_comma(std::string text) {
   const auto comma = text.find(',');
   if (comma == std::string::npos) return false;
   text[comma] = '.';
-  return collect::number_of(text).has_value();
+  return cell_number(text).has_value();
 }
 
-/// A whole number whose last digits a double has no room for, such as 9007199254740993 and
+/// Returns true for a whole number with more digits than a double has, such as 9007199254740993 and
 /// 9007199254740993.0.
 bool loses_digits(std::string_view cell, double value) {
   const auto exact = base::exact_decimal(cell, value);
   return !exact || exact->rest != 0;
 }
 
-/// "1.0", "01" and "+1" are the seed 1. Nothing for what is no whole number from 0 on.
+/// Returns the seed of "1.0", "01" and "+1": 1. Returns nothing for other texts than whole numbers
+/// from 0 on.
 std::optional<std::uint64_t> seed_of(std::string_view cell) {
   std::uint64_t seed = 0;
   const auto [stop, error] = std::from_chars(cell.data(), cell.data() + cell.size(), seed);
   if (error == std::errc{} && stop == cell.data() + cell.size()) return seed;
-  const auto whole = collect::whole_number_of(cell);
+  const auto whole = is_plain(cell) ? collect::whole_number_of(cell) : std::nullopt;
   if (!whole || *whole < 0) return std::nullopt;
   return static_cast<std::uint64_t>(*whole);
 }
@@ -123,7 +140,7 @@ void read_cells(const std::vector<std::string>& fields,
                 const std::string& place,
                 ImportedRow& row,
                 Problems& problems) {
-  const auto told = [&](const std::string& name, std::size_t column) {
+  const auto place_of_cell = [&](const std::string& name, std::size_t column) {
     return place + base::printable(name) + " is '" + base::printable(fields[column].substr(0, 60)) +
            "', which ";
   };
@@ -134,20 +151,25 @@ void read_cells(const std::vector<std::string>& fields,
     if (name != "seed") continue;
     row.seed = seed_of(cell);
     if (!row.seed)
-      problems.add(told(name, column) + "is no seed",
+      problems.add(place_of_cell(name, column) + "is not a seed",
                    "seeds are whole numbers; if these are none, call the column something else");
   }
   for (const auto& [name, column] : wanted.metrics) {
     if (base::is_absent_cell(fields[column])) continue;
-    const auto value = collect::number_of(fields[column]);
+    const auto value = cell_number(fields[column]);
+    const std::string_view problem = collect::number_problem(fields[column]);
     if (value && loses_digits(base::csv_cell(fields[column]), *value)) {
-      problems.add(told(name, column) + "has more digits than a double",
-                   "write 9.007e15 where the last digits do not count; what names something is no "
-                   "metric");
+      problems.add(
+          place_of_cell(name, column) + "has more digits than a double",
+          "write 9.007e15 where the last digits do not count; what names something is not a "
+          "metric");
     } else if (value) {
       row.metrics.emplace_back(name, *value);
+    } else if (problem == "is too small" || problem == "is too large") {
+      problems.add(place_of_cell(name, column) + std::string(problem),
+                   "a double holds numbers from about 4.9e-324 to 1.8e308");
     } else {
-      problems.add(told(name, column) + "is no number",
+      problems.add(place_of_cell(name, column) + "is not a number",
                    has_decimal_comma(fields[column]) ? "write decimals with a point: 0.5, not 0,5"
                                                      : "a missing value is an empty cell or NA");
     }
@@ -158,7 +180,7 @@ void check_encoding(std::string_view text, const std::string& origin) {
   const bool is_utf16 = text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF");
   if (!is_utf16 && text.find('\0') == std::string_view::npos) return;
   throw Error(ErrorKind::usage,
-              origin + ": is no table in text" + (is_utf16 ? ": it is UTF-16" : ""),
+              origin + ": is not a table in text" + (is_utf16 ? ": it is UTF-16" : ""),
               "save it as CSV in UTF-8");
 }
 

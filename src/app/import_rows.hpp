@@ -20,10 +20,10 @@ struct ImportedRow {
 
 /// Reads a table (separated by commas, semicolons or tabs; quoted fields; UTF-8 with or without a
 /// byte order mark; LF or CRLF). A cell of a metric is a number, "nan" or "inf"; an empty one and
-/// "NA" are missing, of facets too. Throws Error{usage} with all problems at once (ten are told): a
-/// column that is not there, or twice; rows of another width; cells that are no number, such as one
-/// with a decimal comma, or a whole one that a double would change; seeds that are no whole
-/// numbers; no rows.
+/// "NA" are missing, of facets too. Throws Error{usage} with up to ten problems at once. Problems
+/// of the table: a missing or repeated column, a row of another width, and no rows. Problems of a
+/// cell: no number (such as with a decimal comma), a whole number that a double changes, or a seed
+/// that is not a whole number.
 std::vector<ImportedRow> read_imported_rows(std::string_view text,
                                             const std::string& origin,
                                             const std::vector<std::string>& facets,

@@ -4,13 +4,13 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/process/process_identity.hpp>
-#include <sabath/base/sync_file_system.hpp>
 #include <sabath/base/text/json_reader.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/base/version.hpp>
 #include <sabath/home/dated_folder.hpp>
-#include <sabath/home/redact.hpp>
+#include <sabath/home/document_secrets.hpp>
 #include <sabath/home/run_files.hpp>
+#include <sabath/spec/run_record.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -46,7 +46,7 @@ void check(const ImportRequest& request) {
   }
 }
 
-/// The same bytes, asked for the same, are the same import.
+/// Equal bytes and an equal request are the same import.
 std::string import_id(const ImportRequest& request, const base::Digest& table) {
   const std::string asked = base::canonical_json({{"table", table.text()},
                                                   {"recipe", request.recipe},
@@ -80,14 +80,14 @@ spec::MetricSummary summary_of(const std::string& name, double value) {
   return metric;
 }
 
-/// What all rows of an import have in common.
+/// Returns what all rows of an import have in common.
 spec::RunRecord common_record(const ImportRequest& request, const std::string& id) {
   spec::RunRecord record;
   record.state = spec::RunState::imported;
   record.sabath_version = std::string(base::version());
   record.user = base::user_name();
   record.recipe_name = request.recipe;
-  // Of what a table tells nobody can say which definition was run: it is one of its own.
+  // The definition behind a table is unknown: it counts as one of its own.
   record.recipe_digest = record.recipe_definition =
       base::sha256_of("imported runs of " + request.recipe);
   record.tags = {"imported", "import:" + id};
@@ -95,7 +95,7 @@ spec::RunRecord common_record(const ImportRequest& request, const std::string& i
   return record;
 }
 
-/// In the order of rows, as far as runs of one second are told apart by their letters.
+/// Letters in the order of rows, which tell apart runs of one second.
 std::string letters_of(std::uint64_t row) {
   std::string letters(6, 'a');
   for (auto letter = letters.rbegin(); letter != letters.rend(); ++letter, row /= 26)
@@ -121,7 +121,7 @@ void write_run(spec::RunRecord record,
   for (const auto& [name, value] : row.metrics)
     record.metrics.push_back(summary_of(name, value));
   base::write_file_atomically(home::RunFiles(directory).record(),
-                              base::pretty_json(spec::to_json(record)),
+                              home::record_text(record),
                               base::Durability::ordered_only);
   home::announce(runs, record.run_id, home::RunEvent::finished);
 }
@@ -148,7 +148,7 @@ ImportReport import_table(const ImportRequest& request,
     if (stop.stop_requested()) {
       throw Error(ErrorKind::interrupted,
                   "import: stopped after " + std::to_string(report.imported) + " rows",
-                  "the same command goes on where it was");
+                  "run the same command to continue");
     }
     report.missing += request.metrics.size() - row.metrics.size();
     if (present.contains(row.number)) {

@@ -5,15 +5,14 @@
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/execution/collect_run.hpp>
 #include <sabath/execution/lost_record.hpp>
-#include <sabath/execution/run_leftovers.hpp>
+#include <sabath/execution/run_executors.hpp>
 #include <sabath/home/batch_files.hpp>
 #include <sabath/home/run_files.hpp>
+#include <sabath/spec/run_record.hpp>
 
 #include <algorithm>
 #include <functional>
 #include <future>
-#include <iterator>
-#include <map>
 #include <optional>
 #include <set>
 
@@ -26,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 using base::Error;
 
-/// What a run directory says: its record, or its plan and status while it has none.
+/// What a run directory has: its record, or its plan and status without one.
 struct FoundRun {
   std::optional<spec::RunRecord> record{};
   spec::RunPlan plan{};
@@ -34,7 +33,8 @@ struct FoundRun {
   std::string batch{};  ///< of one with a record, where that was asked for
 };
 
-/// A record says nothing of it, and plans take long to read: only of runs that may have one.
+/// A record does not name its batch, and reading a plan takes long: only for runs that may have
+/// one.
 std::string batch_of(const fs::path& directory, const spec::RunRecord& record) {
   std::error_code code;
   const fs::path studies = directory.parent_path().parent_path() / "studies";
@@ -50,8 +50,8 @@ std::string batch_of(const fs::path& directory, const spec::RunRecord& record) {
   }
 }
 
-/// A run has the name of its folder: a document with another id would take another run's place. A
-/// study's id is the name of a folder too, so that it must not lead elsewhere.
+/// A run has the name of its directory: a document with another id would replace another run. A
+/// study's id names a directory too, and must not lead elsewhere.
 void check_ids(const fs::path& file, const std::string& run_id, const std::string& study_id) {
   const std::string hint = "restore the file, or remove the folder";
   const std::string name = file.parent_path().filename().string();
@@ -94,8 +94,8 @@ void put_run(catalog::Catalog& catalog, const FoundRun& run, const fs::path& dir
   catalog.put_state(run.plan.run_id, run.status.state, run.status.message);
 }
 
-/// A status is the last of what planning writes: without one, a folder is a run that is being
-/// planned right now, or whose planning was cut off.
+/// Planning writes the status last. A directory without one is a run that is being planned, or
+/// whose planning was cut off.
 bool is_run(const fs::path& directory) {
   std::error_code code;
   return spec::is_run_id(directory.filename().string()) &&
@@ -103,13 +103,13 @@ bool is_run(const fs::path& directory) {
           fs::exists(home::RunFiles(directory).record(), code));
 }
 
-/// Which file lies there; 0: none.
+/// Returns the inode of the file there; 0: none.
 std::uint64_t file_at(const fs::path& path) {
   struct stat status {};
   return ::stat(path.c_str(), &status) == 0 ? status.st_ino : 0;
 }
 
-/// Throws rather than take a folder that cannot be read for an empty one.
+/// Throws where a directory cannot be read, rather than take it for empty.
 fs::directory_iterator folders_in(const fs::path& runs) {
   std::error_code code;
   fs::directory_iterator folders(runs, code);
@@ -130,7 +130,7 @@ std::vector<fs::path> notes_in(const fs::path& inbox) {
   return notes;
 }
 
-/// A run that is lost is a run all the same: what its folder tells becomes its record.
+/// Makes a record of what a lost run's directory has.
 void keep_record(const home::RunFiles& files,
                  const spec::RunStatus& status,
                  base::Observer& observer) {
@@ -141,8 +141,8 @@ void keep_record(const home::RunFiles& files,
   }
 }
 
-/// What became of a run that the catalog takes for an open one; closes it where its process is gone
-/// without having said how it ended. Nothing when its folder is not there.
+/// Looks at a run that is open in the catalog. Closes it where its process is gone without a record
+/// of its end. Returns nothing where its directory is missing.
 std::optional<FoundRun> look_again(const catalog::RunRow& row,
                                    base::Clock& clock,
                                    base::Observer& observer) {
@@ -159,13 +159,13 @@ std::optional<FoundRun> look_again(const catalog::RunRow& row,
   };
   FoundRun run = look();
   if (!is_open(run) || !home::is_provably_gone(run.status)) return run;
-  // It may have ended while we looked: now that its process is gone, nobody writes any more.
+  // It may have ended meanwhile; now that its process is gone, nothing more is written.
   run = look();
   if (!is_open(run)) return run;
   run.status.message = run.status.stage.empty() ? "it was ended before its first stage"
                                                 : "it was ended during stage " + run.status.stage;
   run.status.state = spec::RunState::lost;
-  if (const std::size_t left = execution::end_leftovers(row.id); left > 0) {
+  if (const std::size_t left = execution::end_leftovers(files.directory()); left > 0) {
     observer.warn("run " + row.id + " was lost: " + std::to_string(left) +
                   " process(es) that it had left were ended");
   }
@@ -176,10 +176,10 @@ std::optional<FoundRun> look_again(const catalog::RunRow& row,
   return run;
 }
 
-/// What cannot be read in one run directory is told, and the others go on. What the catalog itself
-/// cannot do is thrown: `read` must not touch it.
-std::optional<FoundRun> telling_problems(base::Observer& observer,
-                                         const std::function<std::optional<FoundRun>()>& read) {
+/// Warns of an unreadable run directory, so that the others are read. Failures of the catalog
+/// itself are thrown: `read` must not touch it.
+std::optional<FoundRun> warning_of_problems(base::Observer& observer,
+                                            const std::function<std::optional<FoundRun>()>& read) {
   try {
     return read();
   } catch (const Error& error) {
@@ -197,7 +197,7 @@ std::vector<fs::path> run_folders(const fs::path& runs) {
   return folders;
 }
 
-/// Nothing of both: no run yet.
+/// Neither: not a run yet.
 struct ReadRun {
   std::optional<FoundRun> run{};
   std::optional<Error> problem{};
@@ -205,7 +205,7 @@ struct ReadRun {
 
 using Batch = std::vector<ReadRun>;
 
-/// By all cores: most of the time of indexing is spent here. `anew`: the catalog knows nothing.
+/// Uses all cores: reading takes most of the time of indexing. `anew`: the catalog is empty.
 Batch read_batch(const fs::path* folders, std::size_t count, bool anew) {
   Batch batch(count);
   base::for_each_in_parallel(count, [&](std::size_t i) {
@@ -220,10 +220,10 @@ Batch read_batch(const fs::path* folders, std::size_t count, bool anew) {
   return batch;
 }
 
-/// Puts all runs that there are in the place of those that the catalog has. While one batch is put
-/// there the next is read.
+/// Replaces the runs of the catalog by all that exist. Reads the next batch while one is put.
 ReindexReport fill(catalog::Catalog& catalog,
                    const fs::path& runs,
+                   base::Clock& clock,
                    base::Observer& observer,
                    const std::stop_token& stop) {
   const std::vector<fs::path> folders = run_folders(runs);
@@ -252,10 +252,37 @@ ReindexReport fill(catalog::Catalog& catalog,
     }
     observer.progress({"indexing runs", report.indexed, folders.size(), false, false});
   }
+  // Nothing says when a run was made whose clock was ahead: it must not hide the others.
+  catalog.place_future_runs({}, clock.now());
   catalog.set_filled();
   if (!folders.empty())
     observer.progress({"indexing runs", report.indexed, report.indexed, false, true});
   return report;
+}
+
+void take_notes(catalog::Catalog& catalog, const fs::path& runs, base::Observer& observer) {
+  const fs::path inbox = runs / ".inbox";
+  if (notes_in(inbox).empty()) return;
+  catalog::Catalog::Transaction transaction(catalog);
+  // Another process may have taken them: of many runs that end at once each is read once.
+  const std::vector<fs::path> notes = notes_in(inbox);
+  std::vector<fs::path> folders;  // a run may have two notes, which are neighbours
+  for (const fs::path& note : notes)
+    folders.push_back(runs / note.stem());
+  folders.erase(std::unique(folders.begin(), folders.end()), folders.end());
+  const Batch batch = read_batch(folders.data(), folders.size(), false);
+  std::set<fs::path> unreadable;
+  for (std::size_t i = 0; i < folders.size(); ++i) {
+    if (batch[i].problem) {
+      observer.warn(batch[i].problem->what(), batch[i].problem->hint());
+      unreadable.insert(folders[i]);
+    } else if (batch[i].run) {
+      put_run(catalog, *batch[i].run, folders[i]);
+    }
+  }
+  transaction.commit();
+  for (const fs::path& note : notes)
+    if (!unreadable.contains(runs / note.stem())) ::unlink(note.c_str());
 }
 
 }  // namespace
@@ -264,40 +291,17 @@ void index_inbox(catalog::Catalog& catalog,
                  const fs::path& runs,
                  base::Clock& clock,
                  base::Observer& observer) {
-  const fs::path inbox = runs / ".inbox";
-  if (!notes_in(inbox).empty()) {
-    catalog::Catalog::Transaction transaction(catalog);
-    // Whoever was here before took what there was: of many runs that end at once each is read once.
-    const std::vector<fs::path> notes = notes_in(inbox);
-    std::vector<fs::path> folders;  // a run may have two notes, which are neighbours
-    for (const fs::path& note : notes) {
-      fs::path folder = runs / note.stem();
-      if (folders.empty() || folders.back() != folder) folders.push_back(std::move(folder));
-    }
-    const Batch batch = read_batch(folders.data(), folders.size(), false);
-    std::set<fs::path> unreadable;
-    for (std::size_t i = 0; i < folders.size(); ++i) {
-      if (batch[i].problem) {
-        observer.warn(batch[i].problem->what(), batch[i].problem->hint());
-        unreadable.insert(folders[i]);
-      } else if (batch[i].run) {
-        put_run(catalog, *batch[i].run, folders[i]);
-      }
-    }
-    std::vector<fs::path> taken;
-    std::copy_if(notes.begin(), notes.end(), std::back_inserter(taken), [&](const fs::path& note) {
-      return !unreadable.contains(runs / note.stem());
-    });
-    transaction.commit();
-    for (const fs::path& note : taken)
-      ::unlink(note.c_str());
-  }
+  // What was known is older than what came. The time is taken again: others plan runs meanwhile.
+  const std::string newest = catalog.newest_place(clock.now());
+  take_notes(catalog, runs, observer);
+  catalog.place_future_runs(newest, clock.now());
   home::WrittenBatches is_written;
   for (const auto state : {spec::RunState::planned, spec::RunState::running}) {
     for (const catalog::RunRow& row : catalog.in_state(state)) {
-      // Their nodes tell when they end; what else there is to know, RunWatch asks the scheduler.
+      // Their nodes report the end; RunWatch asks the scheduler for the rest.
       if (!row.batch.empty() && is_written(row.batch)) continue;
-      const auto run = telling_problems(observer, [&] { return look_again(row, clock, observer); });
+      const auto run =
+          warning_of_problems(observer, [&] { return look_again(row, clock, observer); });
       if (!run) continue;
       if (run->record) {
         catalog.put_record(*run->record, row.directory);
@@ -314,7 +318,7 @@ ReindexReport reindex(catalog::Catalog& catalog,
                       base::Observer& observer,
                       std::stop_token stop) {
   catalog::Catalog::Transaction transaction(catalog);
-  const ReindexReport report = fill(catalog, runs, observer, stop);
+  const ReindexReport report = fill(catalog, runs, clock, observer, stop);
   transaction.commit();
   index_inbox(catalog, runs, clock, observer);
   return report;
@@ -329,14 +333,14 @@ std::unique_ptr<catalog::Catalog> open_catalog(const fs::path& file,
     auto catalog = std::make_unique<catalog::Catalog>(file);
     if (!catalog->is_filled()) {
       catalog::Catalog::Transaction transaction(*catalog);
-      // Somebody else may have filled it while this process waited for the lock.
-      if (!catalog->is_filled()) fill(*catalog, runs, observer, stop);
+      // Another process may have filled it while this one waited for the lock.
+      if (!catalog->is_filled()) fill(*catalog, runs, clock, observer, stop);
       transaction.commit();
     }
     try {
       index_inbox(*catalog, runs, clock, observer);
     } catch (const Error& error) {
-      // A full disk, or a home of somebody else: what the catalog has can be read all the same.
+      // On a full disk, or in another user's home, the catalog can be read all the same.
       if (error.kind() != base::ErrorKind::storage) throw;
       observer.warn(std::string(error.what()) + ": the newest runs may be missing here",
                     error.hint());
@@ -347,7 +351,7 @@ std::unique_ptr<catalog::Catalog> open_catalog(const fs::path& file,
   try {
     return open();
   } catch (const Error& error) {
-    // Set aside, or removed by a person, and perhaps made again by another process.
+    // A person set it aside or removed it; another process may have made it again.
     const bool is_same = before != 0 && file_at(file) == before;
     if (error.kind() != base::ErrorKind::catalog || is_same) throw;
     observer.warn(error.what(), "it is made again from the runs that there are");

@@ -2,6 +2,7 @@
 #include <sabath/base/error.hpp>
 #include <sabath/home/run_files.hpp>
 #include <sabath/home/tuning_variables.hpp>
+#include <sabath/spec/run_record.hpp>
 
 #include <algorithm>
 
@@ -12,16 +13,16 @@ namespace fs = std::filesystem;
 using base::Error;
 using base::ErrorKind;
 
-/// Tells the stages of a run as they begin, and what takes long after them, from its status.
-class StageTeller {
+/// Reports the stages of a run as they begin, and long tasks, from its status.
+class StageProgress {
  public:
-  StageTeller(const home::RunFiles& files, base::Observer& observer)
+  StageProgress(const home::RunFiles& files, base::Observer& observer)
       : files_(files), observer_(observer) {}
 
   void look() {
     const spec::RunStatus status = files_.read_status();
-    if (status.stage != told_) observer_.note("  stage " + status.stage);
-    told_ = status.stage;
+    if (status.stage != reported_) observer_.note("  stage " + status.stage);
+    reported_ = status.stage;
     const bool goes_on = status.state == spec::RunState::running && !status.message.empty();
     if (goes_on && status.message != message_) observer_.note("  " + status.message);
     message_ = status.message;
@@ -30,12 +31,11 @@ class StageTeller {
  private:
   const home::RunFiles& files_;
   base::Observer& observer_;
-  std::string told_;
+  std::string reported_;
   std::string message_;
 };
 
-/// An asset that is being made, for as long as it is: whoever goes on after an error may ask for it
-/// again.
+/// An asset while it is being made; a caller that continues after an error may ask for it again.
 class Generating {
  public:
   Generating(std::vector<std::string>& names, const std::string& name) : names_(names) {
@@ -116,18 +116,19 @@ assets::Generated RecipeRunner::generate(const spec::Asset& asset,
 }
 
 execution::RunInFlight RecipeRunner::launch(const spec::RunPlan& plan,
-                                            const Knobs& knobs,
-                                            const std::set<std::string>& left_out) {
+                                            const planning::Placement& placement) {
+  const auto& variables = placement.variables;
+  const std::set<std::string>& left_out = placement.left_out;
   const fs::path directory = folders_.runs() / plan.run_id;
   launch::Job job{plan.run_id, {program_.string(), "exec", directory.string()}, directory, {}};
-  if (knobs || !left_out.empty()) {
+  if (variables || !left_out.empty()) {
     job.environment = base::current_environment();
     std::erase_if(*job.environment, [&](const auto& item) {
       if (left_out.contains(item.first)) return true;
-      if (!knobs || home::stays_of_session(item.first)) return false;
+      if (!variables || home::stays_of_session(item.first)) return false;
       return home::is_of_determinism(item.first) || home::is_of_surroundings(item.first);
     });
-    for (const auto& [name, value] : knobs.value_or(base::Environment{}))
+    for (const auto& [name, value] : variables.value_or(base::Environment{}))
       (*job.environment)[name] = value;
   }
   return follow(directory, launcher_.submit(job));
@@ -139,10 +140,9 @@ execution::RunOutcome RecipeRunner::run(const planning::RunRequest& request,
   const planning::PreparedRecipe prepared = preparer_.prepare(request, observer, stop);
   const spec::RunPlan planned = preparer_.plan(prepared, prepared.request, stop);
   observer.note("run " + planned.run_id);
-  const execution::RunInFlight flight =
-      launch(planned, prepared.request.knobs, prepared.request.left_out);
+  const execution::RunInFlight flight = launch(planned, prepared.request.placement);
   const home::RunFiles files(flight.directory());
-  StageTeller teller(files, observer);
+  StageProgress progress(files, observer);
   std::chrono::nanoseconds pause = execution::first_look;
   bool cancelled = false;
   while (!flight.is_over()) {
@@ -152,7 +152,7 @@ execution::RunOutcome RecipeRunner::run(const planning::RunRequest& request,
     }
     clock_.sleep_for(pause);
     pause = execution::longer_look(pause);
-    if (pause > std::chrono::milliseconds(20)) teller.look();
+    if (pause > std::chrono::milliseconds(20)) progress.look();
   }
   return flight.outcome(cancelled);
 }

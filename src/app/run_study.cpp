@@ -1,13 +1,11 @@
 #include <sabath/app/run_study.hpp>
 #include <sabath/base/error.hpp>
-#include <sabath/execution/machine_turn.hpp>
+#include <sabath/execution/host_lock.hpp>
 #include <sabath/execution/run_executors.hpp>
-#include <sabath/execution/run_leftovers.hpp>
+#include <sabath/home/heartbeat.hpp>
 #include <sabath/home/run_files.hpp>
-#include <sabath/home/signs_of_life.hpp>
 #include <sabath/planning/expand_study.hpp>
 #include <sabath/planning/node_slots.hpp>
-#include <sabath/planning/perturbation.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -23,15 +21,15 @@ using base::Error;
 using base::ErrorKind;
 using spec::RunState;
 
-/// Who waits longer for the others shares cores with them.
-constexpr std::chrono::seconds turn_patience{10};
+/// Longest wait for other drivers; after it cores may be shared.
+constexpr std::chrono::seconds lock_patience{10};
 
 struct Machine {
   planning::NodeCapacity capacity{};
   planning::Division division{};
 };
 
-/// One run at a time asks nothing of the machine.
+/// One run at a time needs nothing of the machine.
 Machine machine_for(const spec::Recipe& recipe, int jobs, const StudyTools& tools) {
   if (jobs == 1) return {};
   Machine machine{planning::look_at_node(tools.processes), {}};
@@ -39,15 +37,14 @@ Machine machine_for(const spec::Recipe& recipe, int jobs, const StudyTools& tool
   return machine;
 }
 
-/// One process that brings a study to its end.
+/// Driver that brings a study to its end.
 class StudyDrive {
  public:
   StudyDrive(const home::StudyFiles& files,
              const spec::StudyPlan& plan,
              const planning::PreparedRecipe& prepared,
              const Machine& machine,
-             const StudyTools& tools,
-             base::Observer& observer)
+             const StudyTools& tools)
       : files_(files),
         plan_(plan),
         prepared_(prepared),
@@ -55,16 +52,16 @@ class StudyDrive {
         is_bound_(machine.division.cores > 0),
         slots_(machine.capacity, machine.division),
         tools_(tools),
-        observer_(observer),
+        observer_(tools.observer),
         varied_(planning::varied_parameters(plan.points)) {}
 
-  /// What is under way already is followed, the rest is queued.
+  /// Follows runs that are being executed, and queues the rest.
   void take_stock(const Resumption& resumption) {
     const std::vector<home::StudyFiles::Run> runs = files_.runs();
     std::vector<fs::path> directories;
     for (const home::StudyFiles::Run& run : runs)
       directories.push_back(tools_.folders.runs() / run.run_id);
-    // In this order: what nobody executes now has said already how it ended.
+    // In this order: a run that nobody executes now has an end already.
     const auto executors = execution::executors_of(directories, resumption.take_over);
     const analysis::StudyOutcome before = analysis::look_at_study(files_, tools_.folders);
     std::vector<bool> busy(plan_.points.size());
@@ -90,7 +87,7 @@ class StudyDrive {
 
   void run(std::stop_token stop) {
     std::chrono::nanoseconds pause = execution::first_look;
-    tell();
+    report();
     while (true) {
       give_sign();
       if (stop.stop_requested() && !cancelled_) {
@@ -107,7 +104,7 @@ class StudyDrive {
     observer_.progress({task(), done_, plan_.points.size(), false, true});
     if (!problem_) return;
     observer_.warn(task() + ": ended early",
-                   "'sabath run --resume " + plan_.study_id + "' goes on");
+                   "run 'sabath run --resume " + plan_.study_id + "' to continue");
     std::rethrow_exception(problem_);
   }
 
@@ -115,11 +112,11 @@ class StudyDrive {
   struct Flight {
     std::size_t point = 0;
     execution::RunInFlight run;
-    spec::Place place{};
+    spec::ResourceSlots slots{};
   };
 
   std::string task() const { return "study " + plan_.study_id; }
-  void tell() const { observer_.progress({task(), done_, plan_.points.size(), false, false}); }
+  void report() const { observer_.progress({task(), done_, plan_.points.size(), false, false}); }
 
   std::string name_of(std::size_t point) const {
     const std::string text = planning::point_text(plan_.points[point], varied_);
@@ -129,22 +126,23 @@ class StudyDrive {
 
   void follow(const home::StudyFiles::Run& run, const launch::JobId& job) {
     const fs::path directory = tools_.folders.runs() / run.run_id;
-    const spec::Place place = home::RunFiles(directory).read_plan().place.value_or(spec::Place{});
-    slots_.occupy(place);
-    observer_.note(name_of(run.point) + ": " + run.run_id + " goes on");
-    flights_.push_back({run.point, tools_.runner.follow(directory, job), place});
+    const spec::ResourceSlots slots =
+        home::RunFiles(directory).read_plan().slots.value_or(spec::ResourceSlots{});
+    slots_.occupy(slots);
+    observer_.note(name_of(run.point) + ": " + run.run_id + " is still running");
+    flights_.push_back({run.point, tools_.runner.follow(directory, job), slots});
   }
 
-  /// A stage that did not end with its executor would run beside its successor, on the same cores.
+  /// A stage that outlived its executor would run beside its successor, on the same cores.
   void end_what_is_left(const execution::RunOutcome& newest) {
     if (newest.state == RunState::ok || newest.state == RunState::failed) return;
-    const std::size_t left = execution::end_leftovers(newest.run_id);
+    const std::size_t left = execution::end_leftovers(tools_.folders.runs() / newest.run_id);
     if (left == 0) return;
     observer_.warn("run " + newest.run_id + ": " + std::to_string(left) +
                    " process(es) that it had left were ended");
   }
 
-  /// Those under way come to their end; nothing more is begun.
+  /// Lets running runs end, and begins nothing more.
   void give_up() {
     problem_ = std::current_exception();
     waiting_.clear();
@@ -152,61 +150,61 @@ class StudyDrive {
 
   void give_sign() {
     const base::SteadyTime now = tools_.clock.steady();
-    if (last_sign_ && now - *last_sign_ < home::sign_interval) return;
+    if (last_sign_ && now - *last_sign_ < home::heartbeat_interval) return;
     last_sign_ = now;
     try {
-      files_.give_sign();
+      files_.send_heartbeat();
     } catch (const Error&) {
       give_up();
     }
   }
 
-  /// One that an earlier driver started without --jobs, say.
+  /// A run that an earlier driver started without --jobs, for example.
   bool has_unbound_flight() const {
     return std::any_of(flights_.begin(), flights_.end(), [](const Flight& flight) {
-      return flight.place.cpus.empty();
+      return flight.slots.cpus.empty();
     });
   }
 
-  /// Cores and GPUs that no other run of this user has here; where too few are left, any.
-  std::optional<spec::Place> take_place() {
+  /// Takes cores and GPUs that no other run of this user has here; any where too few are left.
+  std::optional<spec::ResourceSlots> take_slots() {
     if (!is_bound_) return slots_.take();
     planning::NodeSlots apart = slots_;
     std::string others;
-    for (const auto& [id, place] : execution::places_taken_here()) {
+    for (const auto& [id, slots] : execution::slots_taken_here()) {
       const bool own = std::any_of(flights_.begin(), flights_.end(), [&id = id](const Flight& one) {
         return one.run.run_id() == id;
       });
       if (own) continue;
-      apart.occupy(place);
+      apart.occupy(slots);
       others += (others.empty() ? "" : ", ") + id;
     }
-    if (const auto place = apart.take()) {
-      slots_.occupy(*place);
-      return place;
+    if (auto slots = apart.take()) {
+      slots_.occupy(*slots);
+      return slots;
     }
-    const auto place = slots_.take();
-    if (place && !told_shared_) {
-      told_shared_ = true;
+    auto slots = slots_.take();
+    if (slots && !warned_of_sharing_) {
+      warned_of_sharing_ = true;
       observer_.warn(task() + ": shares cores with " + others,
                      "runs that have cores of their own do not disturb each other's timings");
     }
-    return place;
+    return slots;
   }
 
   std::size_t launch_waiting(const std::stop_token& stop) {
     std::size_t launched = 0;
     while (!waiting_.empty() && flights_.size() < jobs_) {
       if (is_bound_ && has_unbound_flight()) break;
-      // Until the run is in the table of processes, where others see what it has.
-      std::optional<execution::MachineTurn> turn;
-      if (is_bound_) turn.emplace("cores", turn_patience, tools_.clock);
-      const auto place = take_place();
-      if (!place) break;
+      // Held until the run is in the table of processes, where others see its cores.
+      std::optional<execution::HostLock> lock;
+      if (is_bound_) lock.emplace("cores", lock_patience, tools_.clock);
+      const auto slots = take_slots();
+      if (!slots) break;
       try {
-        launch(waiting_.front(), *place, stop);
+        launch(waiting_.front(), *slots, stop);
       } catch (...) {
-        slots_.give_back(*place);
+        slots_.give_back(*slots);
         if (stop.stop_requested()) return launched;  // that is why; the others are ended next
         give_up();
         return launched;
@@ -217,34 +215,34 @@ class StudyDrive {
     return launched;
   }
 
-  void launch(std::size_t index, const spec::Place& place, const std::stop_token& stop) {
+  void launch(std::size_t index, const spec::ResourceSlots& slots, const std::stop_token& stop) {
     const spec::StudyPoint& point = plan_.points[index];
     planning::RunRequest request = prepared_.request;
     request.set = point.set;
     request.seed = point.seed;
-    request.study_id = plan_.study_id;
-    request.study_point = index;
-    if (!place.cpus.empty() || !place.gpus.empty()) request.place = place;
-    // Noted before there is anything of it: no run of the study is ever unknown to it. Who has lost
-    // the study since the last sign starts none.
-    request.announce_id = [&](const std::string& id) {
-      files_.give_sign();
+    request.study.id = plan_.study_id;
+    request.study.point = index;
+    if (!slots.cpus.empty() || !slots.gpus.empty()) request.placement.slots = slots;
+    // Noted first: no run of the study is ever unknown to it. A driver that lost the study since
+    // its last sign starts none.
+    request.study.announce_id = [&](const std::string& id) {
+      files_.send_heartbeat();
       files_.add_run({index, id});
     };
     const spec::RunPlan planned = tools_.runner.preparer().plan(prepared_, request, stop);
-    tell_changed_code(planned);
+    warn_of_changed_code(planned);
     observer_.note(name_of(index) + ": " + planned.run_id);
-    flights_.push_back({index, tools_.runner.launch(planned), place});
+    flights_.push_back({index, tools_.runner.launch(planned), slots});
   }
 
-  /// A study is meant to be of one code: whoever edits it meanwhile is told, once.
-  void tell_changed_code(const spec::RunPlan& planned) {
+  /// A study should be of one code: warns once of a change.
+  void warn_of_changed_code(const spec::RunPlan& planned) {
     if (!code_) {
       const std::vector<home::StudyFiles::Run> runs = files_.runs();
       code_ = runs.empty() ? planned.code : first_code(runs.front().run_id).value_or(planned.code);
     }
-    if (told_code_ || *code_ == planned.code) return;
-    told_code_ = true;
+    if (warned_of_code_ || *code_ == planned.code) return;
+    warned_of_code_ = true;
     observer_.warn("the code has changed since the first run of " + task(),
                    "'sabath compare' tells the runs apart; a new study has one code");
   }
@@ -257,7 +255,7 @@ class StudyDrive {
     }
   }
 
-  /// One that cannot be looked at ends the study, once the others are over.
+  /// A run that cannot be looked at ends the study, once the others are over.
   execution::RunOutcome outcome_of_flight(const Flight& flight) {
     try {
       return flight.run.outcome(cancelled_);
@@ -275,7 +273,7 @@ class StudyDrive {
         });
     const auto ended = static_cast<std::size_t>(flights_.end() - over);
     for (auto flight = over; flight != flights_.end(); ++flight) {
-      slots_.give_back(flight->place);
+      slots_.give_back(flight->slots);
       const execution::RunOutcome outcome = outcome_of_flight(*flight);
       if (analysis::is_settled(outcome.state)) ++done_;
       if (outcome.state != RunState::ok) {
@@ -284,7 +282,7 @@ class StudyDrive {
       }
     }
     flights_.erase(over, flights_.end());
-    if (ended > 0) tell();
+    if (ended > 0) report();
     return ended;
   }
 
@@ -302,8 +300,8 @@ class StudyDrive {
   std::size_t done_ = 0;
   bool cancelled_ = false;
   std::optional<std::map<std::string, std::string>> code_{};  ///< of the first run
-  bool told_code_ = false;
-  bool told_shared_ = false;
+  bool warned_of_code_ = false;
+  bool warned_of_sharing_ = false;
   std::optional<base::SteadyTime> last_sign_{};
   std::exception_ptr problem_{};
 };
@@ -319,16 +317,15 @@ analysis::StudyOutcome run_study(const home::StudyFiles& files,
                                  const planning::PreparedRecipe& prepared,
                                  const Resumption& resumption,
                                  const StudyTools& tools,
-                                 base::Observer& observer,
                                  std::stop_token stop) {
   const Machine machine = machine_for(prepared.request.recipe, plan.jobs, tools);
-  files.take_in_hand(resumption.take_over);
-  StudyDrive drive(files, plan, prepared, machine, tools, observer);
+  files.become_driver(resumption.take_over);
+  StudyDrive drive(files, plan, prepared, machine, tools);
   drive.take_stock(resumption);
   drive.run(stop);
   analysis::StudyOutcome outcome = analysis::look_at_study(files, tools.folders);
   for (analysis::PointOutcome& point : outcome.points) {
-    // Nothing of it is executed any more, whatever a status says.
+    // No run of it is executed any more, whatever a status says.
     if (point.run && !spec::is_final(point.run->state))
       point.run = execution::outcome_of(point.run->directory);
   }

@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::uint64_t countless = std::uint64_t{1} << 53U;
 
-/// Calls `visit` with the sets of `size` changes, of `count`, until it returns false; leaves out
-/// those with a part that `is_excluded`.
+/// Calls `visit` with the sets of `size` changes, of `count`, until it returns false. Skips sets
+/// with a part that `is_excluded`.
 class Combinations {
  public:
   using Visit = std::function<bool(const ChangeSet&)>;
@@ -80,7 +80,7 @@ class HittingSets {
   HittingSets(const std::vector<ChangeSet>& family, std::size_t count)
       : family_(family), count_(count) {}
 
-  /// Until `visit` returns false; returns whether it never did.
+  /// Stops when `visit` returns false. Returns whether it never did.
   bool for_each(const Visit& visit) const {
     return extend(ChangeSet(count_), ChangeSet(count_), visit);
   }
@@ -163,7 +163,7 @@ class Search {
     return answer;
   }
 
-  /// Keeps the minimal ones of those that differ.
+  /// Keeps the minimal ones of the differing sets.
   void add(const ChangeSet& set) {
     if (contains_found(set)) return;
     std::erase_if(found_, [&](const ChangeSet& other) { return set.is_subset_of(other); });
@@ -182,7 +182,7 @@ class Search {
     });
   }
 
-  /// Does A agree with A, and A with all changes not?
+  /// Returns whether A agrees with A, and A with all changes does not.
   bool begins() {
     const Outcome again = outcome(ChangeSet(count_));
     if (is_over()) return false;
@@ -210,12 +210,14 @@ class Search {
     }
   }
 
+  /// Repeats the set first: code whose result alternates from run to run differs from itself in two
+  /// runs that follow each other.
   void confirm(const ChangeSet& set) {
-    repeat(ChangeSet(count_), Outcome::agrees);
     repeat(set, Outcome::differs);
+    repeat(ChangeSet(count_), Outcome::agrees);
   }
 
-  /// The first that differs.
+  /// Returns the first set that differs.
   std::optional<ChangeSet> first_of(const std::vector<ChangeSet>& sets) {
     for (const ChangeSet& set : sets) {
       if (outcome(set) == Outcome::differs) return set;
@@ -223,8 +225,8 @@ class Search {
     return std::nullopt;
   }
 
-  /// Delta debugging: a part of what differs that differs, and none of which was seen to be
-  /// superfluous.
+  /// Delta debugging: returns a differing part of a differing set, none of whose changes was seen
+  /// to be superfluous.
   ChangeSet shrink(ChangeSet set) {
     for (std::size_t parts = 2; set.count() > 1 && !is_over();) {
       const std::vector<ChangeSet> pieces = split(set, parts);
@@ -259,7 +261,7 @@ class Search {
     }
   }
 
-  /// Changes that differ and contain nothing of what was found.
+  /// Returns a differing set that contains no known one.
   std::optional<ChangeSet> differing_elsewhere() {
     std::optional<ChangeSet> differing;
     const std::vector<ChangeSet> family = found_;
@@ -283,7 +285,7 @@ class Search {
       sets.of_size(size);
   }
 
-  // ---- what is known in the end
+  // ---- results
 
   SufficientSets result() {
     SufficientSets result;
@@ -297,6 +299,7 @@ class Search {
     for (const auto& [set, answer] : known_)
       add_known(set, answer, result);
     const bool all_confirmed =
+        (result.sets.empty() || confirmed_.contains(ChangeSet(count_))) &&
         std::all_of(result.sets.begin(), result.sets.end(), [](const SufficientSet& set) {
           return set.is_confirmed;
         });
@@ -343,7 +346,7 @@ class Search {
     });
     const std::uint64_t candidates = SubsetCount::avoiding(found_, count_);
     result.untried_count = candidates - static_cast<std::uint64_t>(tried);
-    // One change masks another, so that the assumption fails: this search tries no further set.
+    // A change masks another, against the assumption: this search tries no further set.
     if (options_.assume_monotone && end_ == SearchEnd::searched) return;
     const std::size_t most_steps = known_.size() + 10'000;
     std::size_t steps = 0;
@@ -376,7 +379,7 @@ class Search {
         std::min(result.runs_left + sets + static_cast<std::uint64_t>(remade), countless);
   }
 
-  /// Is every set either known to contain one that differs, or in one that agrees?
+  /// Returns whether every set is known to contain a differing one, or is part of an agreeing one.
   bool is_complete_if_monotone(const SufficientSets& result) const {
     if (!result.masking.empty()) return false;
     for (const ChangeSet& set : found_) {

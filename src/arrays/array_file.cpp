@@ -6,22 +6,24 @@
 #include "zip_members.hpp"
 
 #include <sabath/arrays/array_file.hpp>
+#include <sabath/base/error.hpp>
 #include <sabath/base/process/reader_ended.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
+#include <iterator>
 
 namespace sabath::arrays {
 namespace {
 
 namespace fs = std::filesystem;
-using Source = std::unique_ptr<base::ArraySource>;
 using Opener = Source (*)(const fs::path&, const base::ReadLimits&);
 using base::ReadLimits;
 
-/// What ends before its file does, behind something else, is no file with a user block but the
-/// first member of an archive, whose others would not be looked at: a header of tar takes 512
-/// bytes.
+/// An HDF5 part behind something else may end before its file does. Then it is a member of an
+/// archive, not a file with a user block, and the other members would not be read. A header of tar
+/// takes 512 bytes.
 bool is_hdf5(ByteSource& file) {
   const auto extent = hdf5_extent(file);
   return extent && (extent->begin == 0 || (extent->end && *extent->end >= file.size()));
@@ -32,7 +34,7 @@ bool is_netcdf_classic(const std::string& start) {
          (start[3] == 1 || start[3] == 2 || start[3] == 5);
 }
 
-/// Eight bytes with the length of a header of JSON, and that.
+/// Whether eight bytes with the length of a JSON header begin the file.
 bool is_safetensors(ByteSource& file) {
   std::uint64_t length = 0;
   const std::string start = file.text(0, sizeof length + 2);
@@ -42,21 +44,65 @@ bool is_safetensors(ByteSource& file) {
          (start[9] == '"' || start[9] == '}' || start[9] == ' ');
 }
 
+Source open_npy(const fs::path& path, const ReadLimits& limits) {
+  std::vector<std::unique_ptr<ByteSource>> sources;
+  sources.push_back(std::make_unique<FileBytes>(path, limits));
+  NameBudget names(path.string());
+  auto arrays = read_npy(*sources.front(), "data", 0, path.string(), names);
+  return open_strided(path.string(), std::move(arrays), std::move(sources));
+}
+
+Source open_npz(const fs::path& path, const ReadLimits& limits) {
+  constexpr std::string_view ending = ".npy";
+  const auto members = ZipMembers::open(path, limits);
+  std::vector<std::unique_ptr<ByteSource>> sources;
+  std::vector<StridedArray> arrays;
+  NameBudget names(path.string());
+  for (std::size_t i = 0; i < members->list().size(); ++i) {
+    std::string name = members->list()[i].path;
+    sources.push_back(members->source(i));
+    if (!name.ends_with(ending)) {
+      arrays.push_back(fixed_text(name, digest_text(*sources.back())));
+      continue;
+    }
+    name.resize(name.size() - ending.size());
+    auto read = read_npy(*sources.back(), name, i, path.string() + ":" + name, names);
+    std::move(read.begin(), read.end(), std::back_inserter(arrays));
+  }
+  return open_strided(path.string(), std::move(arrays), std::move(sources));
+}
+
+Source open_raw(const fs::path& path, const spec::RawLayout& layout, const ReadLimits& limits) {
+  std::vector<std::unique_ptr<ByteSource>> sources;
+  sources.push_back(std::make_unique<FileBytes>(path, limits));
+  const std::uint64_t size = sources.front()->size();
+  const std::uint64_t item = base::size_of(layout.type);
+  StridedArray array;
+  array.info = {"data", layout.type, layout.shape, false};
+  if (layout.shape.empty()) array.info.shape = {size / item};
+  if (product_of(item, array.info.shape) != size) {
+    throw base::Error(base::ErrorKind::integrity,
+                      path.string() + ": has " + std::to_string(size) +
+                          " bytes, which is not what its declared type and shape take");
+  }
+  pack(array, item);
+  array.swapped = layout.big_endian != (std::endian::native == std::endian::big);
+  return open_strided(path.string(), {array}, std::move(sources));
+}
+
 bool is_keras(const ZipMembers& members) {
   return members.has("model.weights.h5") && members.has("config.json");
 }
 
-/// A zip file is one of arrays by what it holds.
 Source open_zip(const fs::path& path, const ReadLimits& limits) {
   const auto members = ZipMembers::open(path, limits);
   const auto is_npy = [](const base::ZipMember& member) { return member.path.ends_with(".npy"); };
   if (is_keras(*members)) return open_keras(path, limits);
-  const bool is_npz = !members->list().empty() &&
-                      std::all_of(members->list().begin(), members->list().end(), is_npy);
+  const bool is_npz = !members->list().empty() && std::ranges::all_of(members->list(), is_npy);
   return is_npz ? open_npz(path, limits) : nullptr;
 }
 
-/// What has no signature but a usual ending; null where it is something else.
+/// Opens a format without a signature by its ending; null for other files.
 Source open_by_ending(const fs::path& path, const ReadLimits& limits) {
   constexpr std::pair<const char*, Opener> known[] = {
       {".csv", open_csv}, {".tsv", open_csv}, {".onnx", open_onnx}};

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -17,28 +18,35 @@ struct ByteRange {
   std::uint64_t size() const { return end - begin; }
 };
 
-/// Bytes in which arrays lie: a file, a member of an archive, memory. One thread at a time.
+/// Bytes that hold arrays: a file, a member of an archive, memory. Not for several threads at a
+/// time.
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
   virtual std::uint64_t size() const = 0;
-  /// Fills `out` from `offset`. Throws Error{integrity} where there is no such range.
+  /// Fills `out` from `offset`. Throws Error{integrity} for a range outside the source.
   virtual void read(std::uint64_t offset, std::span<std::byte> out) = 0;
-  /// Does a read cost about the same wherever it begins?
+  /// Whether a read costs about the same at any offset.
   virtual bool is_seekable() const { return true; }
 
-  /// At most `count` bytes from `offset`, fewer at the end.
+  /// Returns `count` bytes from `offset`, fewer at the end.
   std::string text(std::uint64_t offset, std::uint64_t count);
 };
 
-/// "sha256:..." of all of them, of those from an offset on, or of a part.
+/// "sha256:..." of all bytes, of those from an offset on, or of a part.
 std::string digest_text(ByteSource& bytes, std::uint64_t from = 0);
 std::string digest_text(ByteSource& bytes, ByteRange part);
 
-/// A text that is longer is told by its digest, and after so many bytes no more texts are read in
-/// one go: whoever compares two files holds those of both.
+/// Two lower-case digits for each byte.
+std::string hexadecimal(std::span<const std::byte> bytes);
+
+/// Longer texts are replaced by their digest. After so many bytes no more texts are read in one go:
+/// a comparison holds those of two files.
 constexpr std::uint64_t longest_text = 64U << 20U;
 constexpr std::uint64_t texts_at_once_bytes = 1U << 20U;
+
+/// `size` times all extents; nothing where that does not fit 64 bits.
+std::optional<std::uint64_t> product_of(std::uint64_t size, std::span<const std::uint64_t> extents);
 
 class MemoryBytes final : public ByteSource {
  public:

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <map>
 #include <optional>
@@ -30,7 +29,7 @@ constexpr std::uint64_t longest_record = 16U << 20U;
 constexpr std::uint64_t most_columns = 100'000;
 constexpr std::uint64_t buffered_values = 1U << 20U;  ///< of all columns together
 
-/// Nothing for what is no number, and for whole numbers that a double would change.
+/// Returns nothing for other texts, and for whole numbers that a double would change.
 std::optional<double> number(std::string_view cell) {
   cell = csv_cell(cell);
   if (base::is_absent_cell(cell)) return std::numeric_limits<double>::quiet_NaN();
@@ -45,7 +44,7 @@ std::optional<double> number(std::string_view cell) {
   return exact && exact->rest == 0 ? std::optional(value) : std::nullopt;
 }
 
-/// "007", "-01": of an identifier the zeros count.
+/// "007", "-01": identifiers, whose zeros count.
 bool has_leading_zeros(std::string_view cell) {
   cell = csv_cell(cell);
   if (cell.starts_with('+') || cell.starts_with('-')) cell.remove_prefix(1);
@@ -127,7 +126,6 @@ class CsvFile final : public base::ArraySource {
     };
   }
 
-  /// Where the records begin, behind the header if there is one.
   void rewind() {
     texts_.emplace(from_begin(), longest_record);
     next_text_ = 0;
@@ -138,7 +136,7 @@ class CsvFile final : public base::ArraySource {
   void name_columns(const std::vector<std::string>& header) {
     if (header.size() > most_columns) fail("it has too many columns");
     // A table of bare numbers has no header.
-    has_header_ = !std::all_of(header.begin(), header.end(), [](const std::string& cell) {
+    has_header_ = !std::ranges::all_of(header, [](const std::string& cell) {
       return !base::is_absent_cell(cell) && number(cell).has_value();
     });
     for (std::size_t i = 0; i < header.size(); ++i) {
@@ -150,7 +148,6 @@ class CsvFile final : public base::ArraySource {
     }
   }
 
-  /// Counts rows and finds out which columns are numbers.
   void look_over() {
     base::CsvReader records(from_begin(), longest_record);
     for (std::vector<std::string> fields; records.next(fields);) {
@@ -180,7 +177,7 @@ class CsvFile final : public base::ArraySource {
     }
   }
 
-  /// Writes the columns of numbers one behind the other, since that is how they are asked for.
+  /// Writes the columns of numbers one after the other, as they are read so.
   void spool() {
     if (rows_ == 0) return;
     rewind();
@@ -224,8 +221,7 @@ class CsvFile final : public base::ArraySource {
 
 }  // namespace
 
-std::unique_ptr<base::ArraySource> open_csv(const std::filesystem::path& path,
-                                            const base::ReadLimits& limits) {
+Source open_csv(const std::filesystem::path& path, const base::ReadLimits& limits) {
   return std::make_unique<CsvFile>(path, limits);
 }
 

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 #include <fcntl.h>
@@ -47,11 +48,30 @@ std::string digest_text(ByteSource& bytes, std::uint64_t from) {
 }
 
 std::string digest_text(ByteSource& bytes, ByteRange part) {
-  constexpr std::uint64_t block_bytes = 1U << 18U;
+  constexpr std::uint64_t at_once = 1U << 18U;
   base::Hasher hasher;
-  for (std::uint64_t at = part.begin; at < part.end; at += block_bytes)
-    hasher.update(bytes.text(at, std::min(block_bytes, part.end - at)));
+  for (std::uint64_t at = part.begin; at < part.end; at += at_once)
+    hasher.update(bytes.text(at, std::min(at_once, part.end - at)));
   return hasher.finish().text();
+}
+
+std::string hexadecimal(std::span<const std::byte> bytes) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string text;
+  text.reserve(2 * bytes.size());
+  for (const std::byte byte : bytes) {
+    text += digits[std::to_integer<unsigned>(byte >> 4)];
+    text += digits[std::to_integer<unsigned>(byte & std::byte{15})];
+  }
+  return text;
+}
+
+std::optional<std::uint64_t> product_of(std::uint64_t size,
+                                        std::span<const std::uint64_t> extents) {
+  for (const std::uint64_t extent : extents) {
+    if (__builtin_mul_overflow(size, extent, &size)) return std::nullopt;
+  }
+  return size;
 }
 
 void MemoryBytes::read(std::uint64_t offset, std::span<std::byte> out) {
@@ -89,7 +109,7 @@ SpooledBytes::SpooledBytes() {
   if (!std::filesystem::is_directory(folder, code)) {
     throw base::Error(base::ErrorKind::storage,
                       folder.string() + ": is not a folder for temporary files",
-                      "set TMPDIR to one that is there");
+                      "set TMPDIR to an existing folder");
   }
   place_ = (folder / "sabath-XXXXXX").string();
   fd_.reset(::mkostemp(place_.data(), O_CLOEXEC));

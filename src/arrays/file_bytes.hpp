@@ -9,10 +9,10 @@
 
 namespace sabath::arrays {
 
-/// The bytes of a regular file. Reading them throws beyond the limits.
+/// Bytes of a regular file. Reading throws beyond the limits.
 class FileBytes final : public ByteSource {
  public:
-  /// Throws Error{not_found|storage}, and Error{integrity} for what is no regular file.
+  /// Throws Error{not_found|storage}, and Error{integrity} for a file that is not regular.
   explicit FileBytes(const std::filesystem::path& path, base::ReadLimits limits = {});
 
   std::uint64_t size() const override { return size_; }
@@ -26,7 +26,7 @@ class FileBytes final : public ByteSource {
   std::uint64_t size_ = 0;
 };
 
-/// A temporary file that is gone when this is.
+/// A temporary file, removed by the destructor.
 class SpooledBytes final : public ByteSource {
  public:
   /// Throws Error{storage}, as the writing does.

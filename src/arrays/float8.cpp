@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <map>
 
 namespace sabath::arrays {
 namespace {
@@ -13,7 +14,7 @@ struct Format {
   unsigned mantissa_bits = 0;
   int bias = 0;
   unsigned infinity = 0x100;   ///< the magnitude that is infinite; 0x100: none is
-  unsigned first_nan = 0x100;  ///< the least magnitude that is no number
+  unsigned first_nan = 0x100;  ///< smallest magnitude that is NaN
   bool has_negative_zero = true;
 };
 
@@ -52,29 +53,14 @@ Float8Table powers_of_two() {
 
 }  // namespace
 
-const Float8Table& float8_e4m3fn() {
-  static const Float8Table table = table_of({3, 7, 0x100, 0x7F, true});
-  return table;
-}
-
-const Float8Table& float8_e4m3fnuz() {
-  static const Float8Table table = table_of({3, 8, 0x100, 0x100, false});
-  return table;
-}
-
-const Float8Table& float8_e5m2() {
-  static const Float8Table table = table_of({2, 15, 0x7C, 0x7D, true});
-  return table;
-}
-
-const Float8Table& float8_e5m2fnuz() {
-  static const Float8Table table = table_of({2, 16, 0x100, 0x100, false});
-  return table;
-}
-
-const Float8Table& float8_e8m0() {
-  static const Float8Table table = powers_of_two();
-  return table;
+const Float8Table& float8_table(Float8 format) {
+  static const std::map<Float8, Float8Table> tables{
+      {Float8::e4m3fn, table_of({3, 7, 0x100, 0x7F, true})},
+      {Float8::e4m3fnuz, table_of({3, 8, 0x100, 0x100, false})},
+      {Float8::e5m2, table_of({2, 15, 0x7C, 0x7D, true})},
+      {Float8::e5m2fnuz, table_of({2, 16, 0x100, 0x100, false})},
+      {Float8::e8m0, powers_of_two()}};
+  return tables.at(format);
 }
 
 }  // namespace sabath::arrays

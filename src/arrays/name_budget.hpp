@@ -8,14 +8,14 @@
 
 namespace sabath::arrays {
 
-/// What the names and shapes of all arrays of a file may take. Formats in which a long name stands
-/// once and belongs to many arrays let a small file ask for any amount of memory.
+/// Budget for the names and shapes of all arrays of a file. In some formats one long name belongs
+/// to many arrays, so that a small file could ask for any amount of memory.
 class NameBudget {
  public:
   explicit NameBudget(std::string place, std::uint64_t most = std::uint64_t{64} << 20U)
       : place_(std::move(place)), most_(most), left_(most) {}
 
-  /// Throws Error{integrity} where it is spent.
+  /// Throws Error{integrity} where the budget is exceeded.
   void charge(std::uint64_t bytes) {
     if (bytes > left_) {
       throw base::Error(base::ErrorKind::integrity,

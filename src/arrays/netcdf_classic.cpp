@@ -75,7 +75,7 @@ class NetcdfReader {
     const std::string magic = take_text(4);
     version_ = magic.size() == 4 ? static_cast<unsigned char>(magic[3]) : 0;
     if (!magic.starts_with("CDF") || (version_ != 1 && version_ != 2 && version_ != 5)) {
-      fail("it is no file of a known version");
+      fail("it is not of a known version");
     }
     const std::uint64_t records = count();
     read_dimensions();
@@ -107,7 +107,6 @@ class NetcdfReader {
     return value;
   }
 
-  /// NON_NEG: of 8 bytes since CDF-5.
   std::uint64_t count() { return number(version_ == 5 ? 8 : 4); }
 
   std::uint64_t items(std::uint32_t tag) {
@@ -208,7 +207,7 @@ class NetcdfReader {
     dimensions_[id].is_used = true;
   }
 
-  /// Those of variables are their shapes.
+  /// Dimensions of variables are in their shapes.
   void add_unused_dimensions(std::uint64_t records) {
     std::vector<std::string> texts;
     for (const Dimension& dimension : dimensions_) {
@@ -219,7 +218,7 @@ class NetcdfReader {
                                              : std::to_string(dimension.length)));
     }
     if (texts.empty()) return;
-    std::sort(texts.begin(), texts.end());
+    std::ranges::sort(texts);
     arrays_.push_back(fixed_text("@(dimensions)", fmt::format("{}", fmt::join(texts, ", ")), true));
   }
 
@@ -231,17 +230,14 @@ class NetcdfReader {
     std::uint64_t with_records = 0;
     for (Variable& variable : variables_) {
       if (!variable.has_records) continue;
-      std::uint64_t bytes = variable.array.item;
-      for (std::size_t i = 1; i < variable.array.info.shape.size(); ++i) {
-        if (__builtin_mul_overflow(bytes, variable.array.info.shape[i], &bytes)) {
-          fail("a record is too large");
-        }
-      }
-      variable.record_bytes = bytes;
+      const auto bytes =
+          product_of(variable.array.item, std::span(variable.array.info.shape).subspan(1));
+      if (!bytes) fail("a record is too large");
+      variable.record_bytes = *bytes;
       ++with_records;
       first = std::min(first, variable.array.offset);
-      if (bytes > bytes_->size() && records != 0) fail("it is cut short");
-      record_bytes += padded(bytes);
+      if (*bytes > bytes_->size() && records != 0) fail("it is cut short");
+      record_bytes += padded(*bytes);
     }
     if (with_records == 1) {
       for (const Variable& variable : variables_)
@@ -271,10 +267,9 @@ class NetcdfReader {
       }
     }
     if (!variable.dimensions.empty()) {
-      std::string names;
-      for (const std::string& dimension : variable.dimensions)
-        names += (names.empty() ? "" : " ") + dimension;
-      arrays_.push_back(fixed_text(array.info.path + "@(dimensions)", names, true));
+      arrays_.push_back(fixed_text(array.info.path + "@(dimensions)",
+                                   fmt::format("{}", fmt::join(variable.dimensions, " ")),
+                                   true));
     }
     arrays_.push_back(std::move(array));
   }
@@ -291,8 +286,7 @@ class NetcdfReader {
 
 }  // namespace
 
-std::unique_ptr<base::ArraySource> open_netcdf_classic(const std::filesystem::path& path,
-                                                       const base::ReadLimits& limits) {
+Source open_netcdf_classic(const std::filesystem::path& path, const base::ReadLimits& limits) {
   return NetcdfReader(path, limits).open();
 }
 

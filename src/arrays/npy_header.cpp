@@ -1,14 +1,15 @@
 #include "npy_header.hpp"
 
-#include "python_literal.hpp"
-
 #include <sabath/base/error.hpp>
 
 #include <algorithm>
 #include <bit>
 #include <charconv>
+#include <cstdint>
 #include <iterator>
 #include <optional>
+#include <string_view>
+#include <utility>
 
 namespace sabath::arrays {
 namespace {
@@ -16,13 +17,126 @@ namespace {
 using base::ArrayType;
 using base::Error;
 using base::ErrorKind;
+
+/// A Python literal as NPY headers have it.
+struct PythonLiteral {
+  enum class Kind { none, boolean, integer, text, sequence, dictionary };
+  Kind kind = Kind::none;
+  std::uint64_t number = 0;  ///< of an integer (never negative here) or a boolean
+  std::string text{};
+  std::vector<PythonLiteral>
+      items{};  ///< of a tuple, a list; keys and values in turn of a dictionary
+
+  bool is(Kind wanted) const { return kind == wanted; }
+  /// The value under a key of a dictionary, or null.
+  const PythonLiteral* find(std::string_view key) const {
+    for (std::size_t i = 0; i + 1 < items.size(); i += 2) {
+      if (items[i].is(Kind::text) && items[i].text == key) return &items[i + 1];
+    }
+    return nullptr;
+  }
+};
+
 using Kind = PythonLiteral::Kind;
+
+constexpr int deepest = 32;
+/// Limit, as each needs many times its size in the header.
+constexpr int most_literals = 1'000'000;
+
+class LiteralParser {
+ public:
+  LiteralParser(std::string_view text, const std::string& place) : rest_(text), place_(place) {}
+
+  PythonLiteral whole() {
+    PythonLiteral value = next(0);
+    skip_blanks();
+    if (!rest_.empty()) fail();
+    return value;
+  }
+
+ private:
+  [[noreturn]] void fail() const {
+    throw Error(ErrorKind::integrity,
+                place_ + ": cannot read: its header is damaged (no literal of Python)");
+  }
+
+  void skip_blanks() {
+    const auto first = rest_.find_first_not_of(" \t\r\n");
+    rest_.remove_prefix(first == std::string_view::npos ? rest_.size() : first);
+  }
+
+  bool take(std::string_view word) {
+    skip_blanks();
+    if (!rest_.starts_with(word)) return false;
+    rest_.remove_prefix(word.size());
+    return true;
+  }
+
+  PythonLiteral next(int depth) {
+    if (depth > deepest || ++literals_ > most_literals) fail();
+    if (take("{")) return items(Kind::dictionary, '}', depth);
+    if (take("(")) return items(Kind::sequence, ')', depth);
+    if (take("[")) return items(Kind::sequence, ']', depth);
+    if (take("True")) return {Kind::boolean, 1, {}, {}};
+    if (take("False")) return {Kind::boolean, 0, {}, {}};
+    if (take("None")) return {};
+    skip_blanks();
+    if (rest_.starts_with('\'') || rest_.starts_with('"')) return text();
+    return integer();
+  }
+
+  PythonLiteral items(Kind kind, char closing, int depth) {
+    PythonLiteral list{kind, 0, {}, {}};
+    const std::string_view end(&closing, 1);
+    while (!take(end)) {
+      list.items.push_back(next(depth + 1));
+      if (kind == Kind::dictionary) {
+        if (!take(":")) fail();
+        list.items.push_back(next(depth + 1));
+      }
+      if (take(",")) continue;
+      if (!take(end)) fail();
+      break;
+    }
+    return list;
+  }
+
+  PythonLiteral integer() {
+    PythonLiteral value{Kind::integer, 0, {}, {}};
+    const auto [end, code] =
+        std::from_chars(rest_.data(), rest_.data() + rest_.size(), value.number);
+    if (code != std::errc{}) fail();
+    rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
+    take("L");  // of Python 2
+    return value;
+  }
+
+  PythonLiteral text() {
+    PythonLiteral value{Kind::text, 0, {}, {}};
+    const char quote = rest_.front();
+    rest_.remove_prefix(1);
+    while (!rest_.empty() && rest_.front() != quote) {
+      if (rest_.front() == '\\') {
+        rest_.remove_prefix(1);
+        if (rest_.empty()) fail();
+      }
+      value.text += rest_.front();
+      rest_.remove_prefix(1);
+    }
+    if (rest_.empty()) fail();
+    rest_.remove_prefix(1);
+    return value;
+  }
+
+  std::string_view rest_;
+  const std::string& place_;
+  int literals_ = 0;
+};
 
 constexpr std::uint64_t longest_header = 16U << 20U;
 constexpr std::size_t most_fields = 100'000;
 constexpr std::size_t most_blocks = 100'000;
 
-/// One thing that an element of a type consists of.
 struct Field {
   std::string suffix{};                ///< "/name" within a structured type
   std::uint64_t offset = 0;            ///< within the element
@@ -165,7 +279,7 @@ class TypeReader {
   ArrayType number_type(char kind, std::uint64_t size) const {
     struct Known {
       char kind;
-      std::uint64_t size;
+      std::uint8_t size;
       ArrayType type;
     };
     constexpr Known known[] = {{'f', 8, ArrayType::float64},
@@ -208,7 +322,7 @@ struct Header {
 Header read_header(ByteSource& bytes, std::uint64_t at, const std::string& place) {
   const std::string start = bytes.text(at, 12);
   if (start.size() < 10 || !start.starts_with(npy_magic)) {
-    throw Error(ErrorKind::integrity, place + ": cannot read: it is no NPY file");
+    throw Error(ErrorKind::integrity, place + ": cannot read: it is not an NPY file");
   }
   const auto version = static_cast<unsigned char>(start[6]);
   const auto minor = static_cast<unsigned char>(start[7]);
@@ -223,27 +337,21 @@ Header read_header(ByteSource& bytes, std::uint64_t at, const std::string& place
   if (start.size() < 8 + digits || length > longest_header || data_at > bytes.size()) {
     throw Error(ErrorKind::integrity, place + ": cannot read: its header is cut short or damaged");
   }
-  return {parse_python_literal(bytes.text(at + 8 + digits, length), place), data_at};
+  return {LiteralParser(bytes.text(at + 8 + digits, length), place).whole(), data_at};
 }
 
-/// The bytes that elements of a type and shape take; nothing where that is no number.
+/// The bytes that elements of a type and shape take; nothing where it overflows.
 std::optional<std::uint64_t> bytes_of(const StridedArray& whole) {
-  std::uint64_t bytes = whole.item;
-  bool fits = true;
-  bool is_empty = false;
-  for (const std::uint64_t extent : whole.info.shape) {
-    is_empty = is_empty || extent == 0;
-    fits = fits && !__builtin_mul_overflow(bytes, extent, &bytes);
-  }
-  if (is_empty) return 0;
-  return fits ? std::optional(bytes) : std::nullopt;
+  const auto& shape = whole.info.shape;
+  if (std::ranges::find(shape, std::uint64_t{0}) != shape.end()) return 0;
+  return product_of(whole.item, shape);
 }
 
-/// Are `count` elements, one every `distance` bytes, long doubles of x86, of which ten bytes count
-/// and the others are whatever was in memory? "<f12" is nothing else; "<f16" is also the type of
-/// processors where all sixteen count, and the file does not say. But the x87 alone keeps the first
-/// bit of its mantissa, and right behind it an exponent, near the middle in all but odd numbers.
-/// Where just zeros are seen, all bytes count.
+/// Whether `count` elements, one every `distance` bytes, are long doubles of x86: ten bytes count
+/// and the others are padding. "<f12" always is. "<f16" is also the type of processors where all
+/// sixteen count, and the file does not say which. Only the x87 keeps the first bit of its
+/// mantissa, with an exponent right behind it, near the middle in all but odd numbers. Where only
+/// zeros are seen, all bytes count.
 bool is_x87(ByteSource& bytes,
             const StridedArray& array,
             std::uint64_t distance,
@@ -268,7 +376,6 @@ bool is_x87(ByteSource& bytes,
   return is_seen;
 }
 
-/// One array with its header.
 struct Block {
   std::vector<StridedArray> arrays{};
   std::optional<std::uint64_t> end{};  ///< nothing where only Python can tell (pickled objects)

@@ -5,11 +5,6 @@
 #include <algorithm>
 
 namespace sabath::arrays {
-namespace {
-
-constexpr std::uint64_t window_bytes = 4096;
-
-}  // namespace
 
 void ProtobufReader::fail() const {
   throw base::Error(base::ErrorKind::integrity,
@@ -17,6 +12,7 @@ void ProtobufReader::fail() const {
 }
 
 unsigned char ProtobufReader::byte() {
+  constexpr std::uint64_t window_bytes = 4096;
   if (at_ >= end_) fail();
   if (at_ < window_at_ || at_ >= window_at_ + window_.size()) {
     window_ = bytes_.text(at_, std::min(window_bytes, end_ - at_));

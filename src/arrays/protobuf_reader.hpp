@@ -3,7 +3,6 @@
 #include "byte_source.hpp"
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 
@@ -12,22 +11,22 @@ namespace sabath::arrays {
 /// One field of a message of Protocol Buffers (protobuf.dev/programming-guides/encoding).
 struct ProtobufField {
   std::uint32_t number = 0;
-  bool is_bytes = false;    ///< of known length: a message, a text, packed numbers
-  std::uint64_t value = 0;  ///< of any other
-  ByteRange content{};      ///< of `is_bytes`: what it holds; of others: their encoded value
+  bool is_bytes = false;    ///< has a length: a message, a text, packed numbers
+  std::uint64_t value = 0;  ///< of other types
+  ByteRange content{};      ///< the bytes, or the encoded value
   ByteRange whole{};        ///< with its key
 };
 
 /// Reads the fields of a message in order, through a window of the source.
 class ProtobufReader {
  public:
-  /// `place` begins the message of Error{integrity} for what is no such message.
+  /// `place` begins the text of Error{integrity}, thrown for malformed messages.
   ProtobufReader(ByteSource& bytes, ByteRange message, const std::string& place)
       : bytes_(bytes), at_(message.begin), end_(message.end), place_(place) {}
 
-  /// Nothing at the end.
+  /// Returns nothing at the end.
   std::optional<ProtobufField> next();
-  /// A number of varying length, where packed ones stand.
+  /// Reads one number of packed ones.
   std::uint64_t varint();
   bool at_end() const noexcept { return at_ == end_; }
 

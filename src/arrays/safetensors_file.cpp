@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <iterator>
 #include <utility>
 
 namespace sabath::arrays {
@@ -25,7 +26,7 @@ struct KnownType {
   std::string_view name;
   ArrayType type;
   std::uint64_t bits;
-  const Float8Table& (*floats8)() = nullptr;
+  std::optional<Float8> floats8{};
 };
 
 // Numbers that share a byte are compared by the bytes alone.
@@ -43,11 +44,11 @@ constexpr std::array<KnownType, 22> safetensors_types{
      {"U16", ArrayType::uint16, 16},
      {"U8", ArrayType::uint8, 8},
      {"BOOL", ArrayType::uint8, 8},
-     {"F8_E4M3", ArrayType::float32, 8, float8_e4m3fn},
-     {"F8_E4M3FNUZ", ArrayType::float32, 8, float8_e4m3fnuz},
-     {"F8_E5M2", ArrayType::float32, 8, float8_e5m2},
-     {"F8_E5M2FNUZ", ArrayType::float32, 8, float8_e5m2fnuz},
-     {"F8_E8M0", ArrayType::float32, 8, float8_e8m0},
+     {"F8_E4M3", ArrayType::float32, 8, Float8::e4m3fn},
+     {"F8_E4M3FNUZ", ArrayType::float32, 8, Float8::e4m3fnuz},
+     {"F8_E5M2", ArrayType::float32, 8, Float8::e5m2},
+     {"F8_E5M2FNUZ", ArrayType::float32, 8, Float8::e5m2fnuz},
+     {"F8_E8M0", ArrayType::float32, 8, Float8::e8m0},
      {"F4", ArrayType::opaque, 4},
      {"F6_E2M3", ArrayType::opaque, 6},
      {"F6_E3M2", ArrayType::opaque, 6},
@@ -123,11 +124,9 @@ class SafetensorsReader {
     return tensor;
   }
 
-  /// As the reference has it: so no byte is in two tensors, and none in no tensor.
+  /// As in the reference implementation: each byte is in exactly one tensor.
   void require_no_gaps() {
-    std::sort(tensors_.begin(), tensors_.end(), [](const Tensor& a, const Tensor& b) {
-      return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
-    });
+    std::ranges::sort(tensors_, {}, [](const Tensor& t) { return std::pair(t.begin, t.end); });
     std::uint64_t at = 0;
     for (const Tensor& tensor : tensors_) {
       if (tensor.begin != at || tensor.end < at) {
@@ -143,29 +142,27 @@ class SafetensorsReader {
     StridedArray array;
     array.info = {tensor.name, ArrayType::opaque, tensor.shape, false};
     array.offset = data_at_ + tensor.begin;
-    const auto* const known =
-        std::find_if(safetensors_types.begin(), safetensors_types.end(), [&](const KnownType& k) {
-          return k.name == tensor.dtype;
-        });
+    const auto* const known = std::ranges::find(safetensors_types, tensor.dtype, &KnownType::name);
     if (known == safetensors_types.end()) {
       array.info.unreadable = "has the type '" + tensor.dtype + "', which is not known";
       arrays_.push_back(std::move(array));
       return;
     }
-    std::uint64_t bits = known->bits;
-    for (const std::uint64_t extent : tensor.shape) {
-      if (__builtin_mul_overflow(bits, extent, &bits)) bits = 1;
-    }
+    const std::uint64_t bits = product_of(known->bits, tensor.shape).value_or(1);
     if (bits % 8 != 0 || bits / 8 != tensor.end - tensor.begin) {
       fail("the shape of '" + tensor.name + "' does not fit its bytes");
     }
     array.swapped = std::endian::native == std::endian::big;
     array.info.type = known->type;
     // Types that arrays have no word for, and shapes that bytes do not have.
-    if (known->type == ArrayType::opaque || known->floats8 != nullptr || known->name == "BOOL")
+    if (known->type == ArrayType::opaque || known->floats8 || known->name == "BOOL")
       arrays_.push_back(type_text(tensor.name, tensor.dtype, tensor.shape));
-    if (tensor.dtype == "C64") return add_complex(std::move(array));
-    if (known->floats8 != nullptr) array.floats8 = &known->floats8();
+    if (tensor.dtype == "C64") {
+      pack(array, 8);
+      std::ranges::copy(complex_parts(array, 4), std::back_inserter(arrays_));
+      return;
+    }
+    if (known->floats8) array.floats8 = &float8_table(*known->floats8);
     if (known->type != ArrayType::opaque) {
       pack(array, known->bits / 8);
     } else {
@@ -173,16 +170,6 @@ class SafetensorsReader {
       pack_as_bytes(array, tensor.end - tensor.begin);
     }
     arrays_.push_back(std::move(array));
-  }
-
-  void add_complex(StridedArray array) {
-    pack(array, 8);
-    array.item = 4;
-    for (const char* part : {"/r", "/i"}) {
-      arrays_.push_back(array);
-      arrays_.back().info.path += part;
-      array.offset += 4;
-    }
   }
 
   std::string place_;
@@ -194,8 +181,7 @@ class SafetensorsReader {
 
 }  // namespace
 
-std::unique_ptr<base::ArraySource> open_safetensors(const std::filesystem::path& path,
-                                                    const base::ReadLimits& limits) {
+Source open_safetensors(const std::filesystem::path& path, const base::ReadLimits& limits) {
   return SafetensorsReader(path, limits).open();
 }
 

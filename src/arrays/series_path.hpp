@@ -6,10 +6,10 @@
 
 namespace sabath::arrays {
 
-/// A stream's or a metric's name as the name of an HDF5 link: '/', '%', control characters and a
-/// leading dot become %XX, and the empty name "%", so that every name has one form and comes back.
+/// Name of an HDF5 link for the name of a stream or a metric. '/', '%', control characters and a
+/// leading dot become %XX; the empty name becomes "%". Every name has one form and can be restored.
 std::string link_name(std::string_view name);
-/// The reverse; nothing when `link` was not made so.
+/// Restores the name; nothing for a link that has another form.
 std::optional<std::string> name_of_link(std::string_view link);
 
 }  // namespace sabath::arrays

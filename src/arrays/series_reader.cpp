@@ -5,9 +5,8 @@
 #include <sabath/base/error.hpp>
 
 #include <algorithm>
-#include <array>
+#include <cmath>
 #include <map>
-#include <optional>
 #include <span>
 #include <tuple>
 
@@ -36,9 +35,7 @@ class SeriesReader {
       if (!path.ends_with(last)) continue;
       all.push_back(read(path.substr(0, end), split));
     }
-    std::sort(all.begin(), all.end(), [](const spec::Series& a, const spec::Series& b) {
-      return std::tie(a.stream, a.name) < std::tie(b.stream, b.name);
-    });
+    std::ranges::sort(all, {}, [](const spec::Series& s) { return std::tie(s.stream, s.name); });
     return all;
   }
 
@@ -80,6 +77,8 @@ class SeriesReader {
       std::vector<double>& rest = (*rests_)[series.stream + "/" + series.name];
       read_column(group + "/rest", base::ArrayType::float64, rest);
       if (rest.size() != series.size()) fail(group, "its columns differ in length");
+      const auto is_whole = [](double one) { return std::isfinite(one) && std::trunc(one) == one; };
+      if (!std::ranges::all_of(rest, is_whole)) fail(group, "a rest is not a whole number");
     }
     return series;
   }

@@ -25,7 +25,7 @@ constexpr std::size_t buffered_points_limit = 1U << 18U;  ///< over all series; 
 
 using Name = std::pair<std::string, std::string>;
 
-/// Orders (stream, metric), also when they are only views: a lookup allocates nothing.
+/// Order of (stream, metric) that also takes views: a lookup does not allocate.
 struct NameOrder {
   using is_transparent = void;
   template <class A, class B>
@@ -35,7 +35,7 @@ struct NameOrder {
   }
 };
 
-/// What is not yet in the file of one series, and the data sets of its columns once there are some.
+/// Unwritten points of one series, and the data sets of its columns.
 struct Buffer {
   spec::Series points{};
   std::array<H5Id, 5> columns{};
@@ -73,7 +73,7 @@ void clear(spec::Series& series) {
 
 struct SeriesWriter::State {
   std::filesystem::path path;
-  /// In the same folder as `path`, so that a rename can move the file. There from the first point.
+  /// In the folder of `path`, for the rename; made at the first point.
   std::optional<base::TempDir> folder{};
   std::filesystem::path temporary{};
   H5Id file{};
@@ -118,7 +118,7 @@ struct SeriesWriter::State {
     return "/" + link_name(buffer.points.stream) + "/" + link_name(buffer.points.name);
   }
 
-  /// To grow in chunks, or (`chunk` 0) of just this length.
+  /// A column that grows in chunks, or (`chunk` 0) has a fixed length.
   H5Id make_column(
       hid_t group, const char* name, hid_t file_type, hsize_t length, hsize_t chunk) const {
     const H5Id plan = own(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
@@ -150,7 +150,7 @@ struct SeriesWriter::State {
     }
   }
 
-  /// Of a series that has had none until now: what came before has 0.
+  /// Adds the column to a series; earlier points have 0.
   void make_rest(Buffer& buffer, hsize_t chunk) const {
     const H5Id group = own(H5Gopen2(file.get(), group_path(buffer).c_str(), H5P_DEFAULT), H5Gclose);
     const bool is_begun = buffer.written > 0;

@@ -13,7 +13,7 @@ using std::chrono::steady_clock;
 
 constexpr std::uint64_t small_bytes = 64U << 10U;
 constexpr std::uint64_t small_texts = 64;
-/// Whichever of these is reached first ends a message.
+/// The first of these limits ends a message.
 constexpr std::uint64_t message_bytes = 512U << 10U;
 constexpr std::chrono::milliseconds message_time{20};
 constexpr std::uint64_t least_count = 8;
@@ -31,10 +31,6 @@ void pack(PayloadWriter& out, base::ArraySource& source, const base::ArrayInfo& 
     out.text(text);
 }
 
-[[noreturn]] void throw_malformed() {
-  throw base::Error(base::ErrorKind::integrity, "reader process: sent a malformed message");
-}
-
 }  // namespace
 
 bool is_small(const base::ArrayInfo& array) {
@@ -49,7 +45,7 @@ PayloadWriter pack_small_arrays(base::ArraySource& source,
                                 std::uint64_t first,
                                 std::uint64_t most) {
   if (first >= list.size() || !is_small(list[first]))
-    throw base::Error(base::ErrorKind::internal, "reader process: there is no such array");
+    throw base::Error(base::ErrorKind::internal, "reader process: no such array");
   const auto begin = steady_clock::now();
   list = list.subspan(first);
   list = list.first(std::clamp<std::uint64_t>(most, 1, list.size()));

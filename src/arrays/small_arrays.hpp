@@ -12,31 +12,31 @@
 
 namespace sabath::arrays {
 
-/// Whether the array has so few values that it is sent together with others.
+/// Whether the array is small enough to be sent together with others.
 bool is_small(const base::ArrayInfo& array);
 
-/// Arrays of a list from `first` on, `most` at most and while they are small. The first one's Error
-/// is thrown, any other ends the message. Texts may be fewer than the array has.
+/// Packs arrays of a list from `first` on: at most `most`, while they are small. An Error of the
+/// first one is thrown; any other Error ends the message. Texts may be fewer than the array has.
 PayloadWriter pack_small_arrays(base::ArraySource& source,
                                 std::span<const base::ArrayInfo> list,
                                 std::uint64_t first,
                                 std::uint64_t most);
 
-/// The arrays of such a message. They are asked for one after the other, and the next message has
-/// more of them the more of these were of use.
+/// Arrays of such a message. They are requested in order. The more of them were used, the more the
+/// next message has.
 class SmallArrays {
  public:
-  /// Throws Error{integrity} where the message does not fit the list, and is empty then.
+  /// Throws Error{integrity} where the message does not fit the list; this is then empty.
   void unpack(std::string payload, std::span<const base::ArrayInfo> list, std::uint64_t first);
 
   bool has(std::uint64_t index) const { return index >= first_ && index - first_ < values_.size(); }
-  /// False where the array or its range is not here.
+  /// Returns false where the array or its range is missing.
   bool read(std::uint64_t index, std::uint64_t first_byte, std::span<std::byte> out);
   bool read_texts(std::uint64_t index,
                   std::uint64_t first,
                   std::uint64_t count,
                   std::vector<std::string>& out);
-  /// How many to ask for from `index` on.
+  /// Number of arrays to request from `index` on.
   std::uint64_t next_count(std::uint64_t index);
 
  private:

@@ -8,10 +8,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <numeric>
-#include <tuple>
 #include <utility>
 
 namespace sabath::arrays {
@@ -22,17 +20,17 @@ using base::ArrayType;
 using base::Error;
 using base::ErrorKind;
 
-/// What is read at once to pick elements out of it, if they are at least one in so many bytes.
+/// Size of a read for picking elements, if at least one is in so many bytes.
 constexpr std::uint64_t gather_bytes = 4U << 20U;
 constexpr std::uint64_t gather_waste = 16;
 constexpr std::uint64_t long_run_bytes = 64U << 10U;  ///< worth a read of its own
 constexpr std::uint64_t spool_bytes = 1U << 20U;
 
-auto key_of(const ArrayInfo& info) {
-  return std::tie(info.path, info.is_attribute);
+auto key_of_array(const StridedArray& array) {
+  return key_of(array.info);
 }
 
-/// Behind the last byte of the array, or nothing where that is no number.
+/// Offset behind the last byte of the array; nothing where it overflows.
 bool end_of(const StridedArray& array, std::uint64_t& end) {
   end = array.offset;
   for (std::size_t i = 0; i < array.info.shape.size(); ++i) {
@@ -43,16 +41,6 @@ bool end_of(const StridedArray& array, std::uint64_t& end) {
     }
   }
   return !__builtin_add_overflow(end, array.item, &end);
-}
-
-std::string hexadecimal(std::span<const std::byte> bytes) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string text;
-  for (const std::byte byte : bytes) {
-    text += digits[std::to_integer<unsigned>(byte) >> 4U];
-    text += digits[std::to_integer<unsigned>(byte) & 15U];
-  }
-  return text;
 }
 
 void append_utf8(std::string& text, std::uint32_t point) {
@@ -92,7 +80,6 @@ std::string decoded(const StridedArray& array, std::span<const std::byte> bytes)
   return text;
 }
 
-/// Turns the bytes of each number around; a character of `ucs4` is one.
 void swap_bytes(const StridedArray& array, std::span<std::byte> bytes) {
   const std::size_t size = array.encoding == Encoding::ucs4 ? 4 : array.item;
   for (; bytes.size() >= size && size > 1; bytes = bytes.subspan(size))
@@ -107,9 +94,10 @@ class StridedFile final : public base::ArraySource {
               std::vector<StridedArray> arrays,
               std::vector<std::unique_ptr<ByteSource>> sources)
       : place_(std::move(place)), arrays_(std::move(arrays)), sources_(std::move(sources)) {
-    std::sort(arrays_.begin(), arrays_.end(), [](const auto& a, const auto& b) {
-      return key_of(a.info) < key_of(b.info);
-    });
+    std::ranges::sort(arrays_, {}, key_of_array);
+    const auto twice = std::ranges::adjacent_find(arrays_, {}, key_of_array);
+    if (twice != arrays_.end())
+      throw Error(ErrorKind::integrity, at(twice->info) + ": two arrays have this name");
     for (const StridedArray& array : arrays_)
       check(array);
   }
@@ -172,7 +160,7 @@ class StridedFile final : public base::ArraySource {
     return decoded(array, bytes_);
   }
 
-  /// The digest of an element without its padding, and of its characters whatever their byte order.
+  /// Digest of an element without padding, independent of byte order.
   std::string long_text(const StridedArray& array, bool column_major, std::uint64_t flat) {
     ByteSource& source = seekable(array);
     ByteRange rest{order_of(array, column_major).offset(flat), 0};
@@ -200,13 +188,6 @@ class StridedFile final : public base::ArraySource {
   }
 
   void check(const StridedArray& array) {
-    const auto same = [&](const StridedArray& other) {
-      return &other != &array && key_of(other.info) == key_of(array.info);
-    };
-    const auto* const next = &array + 1;
-    if (next < arrays_.data() + arrays_.size() && same(*next)) {
-      throw Error(ErrorKind::integrity, at(array.info) + ": two arrays have this name");
-    }
     if (!array.info.unreadable.empty()) return;
     if (array.encoding == Encoding::pieces) return require_all(array);
     if (array.item == 0) return require_few(array);
@@ -225,7 +206,7 @@ class StridedFile final : public base::ArraySource {
         at(array.info) + ": its values are not all in the file: it is cut short or damaged");
   }
 
-  /// Elements without bytes cost a file nothing, and whoever looks at them time.
+  /// Elements without bytes cost a file nothing, and a reader time.
   void require_few(const StridedArray& array) {
     if (array.info.shape.empty()) return;
     std::uint64_t count = 1;
@@ -239,20 +220,14 @@ class StridedFile final : public base::ArraySource {
   }
 
   void require_all(const StridedArray& array) const {
-    std::uint64_t count = 1;
-    bool fits = true;
-    for (const std::uint64_t extent : array.info.shape)
-      fits = fits && !__builtin_mul_overflow(count, extent, &count);
-    if (fits && count == array.pieces.size()) return;
-    throw Error(ErrorKind::integrity, at(array.info) + ": its texts are not as many as it says");
+    if (product_of(1, array.info.shape) == array.pieces.size()) return;
+    throw Error(ErrorKind::integrity,
+                at(array.info) + ": has " + std::to_string(array.pieces.size()) +
+                    " texts, its shape declares another number");
   }
 
   const StridedArray& find(const ArrayInfo& info) const {
-    const auto found = std::lower_bound(
-        arrays_.begin(),
-        arrays_.end(),
-        key_of(info),
-        [](const StridedArray& array, const auto& key) { return key_of(array.info) < key; });
+    const auto found = std::ranges::lower_bound(arrays_, key_of(info), {}, key_of_array);
     if (found == arrays_.end() || key_of(found->info) != key_of(info) ||
         found->info.type != info.type || found->info.shape != info.shape) {
       throw Error(ErrorKind::internal, at(info) + ": cannot read: no such array");
@@ -269,7 +244,7 @@ class StridedFile final : public base::ArraySource {
     throw Error(ErrorKind::internal, at(array.info) + ": cannot read: no such range");
   }
 
-  /// The order in which elements are asked for: extents and distances, the slowest first.
+  /// Order of elements: extents and strides, the slowest first.
   struct Order {
     std::vector<std::uint64_t> shape{};
     std::vector<std::uint64_t> strides{};
@@ -355,7 +330,7 @@ class StridedFile final : public base::ArraySource {
     return offsets_.size();
   }
 
-  /// The array's source, or a copy of it where elements cannot be picked from here and there.
+  /// Source of the array, or a copy with random access.
   ByteSource& seekable(const StridedArray& array) {
     std::unique_ptr<ByteSource>& source = sources_[array.source];
     if (source->is_seekable()) return *source;
@@ -392,6 +367,16 @@ StridedArray type_text(const std::string& path,
                        const std::string& type,
                        const std::vector<std::uint64_t>& shape) {
   return fixed_text(path + "@(type)", fmt::format("{} [{}]", type, fmt::join(shape, ", ")), true);
+}
+
+std::array<StridedArray, 2> complex_parts(const StridedArray& array, std::uint64_t bytes) {
+  std::array<StridedArray, 2> parts{array, array};
+  parts[0].info.path += "/r";
+  parts[1].info.path += "/i";
+  parts[1].offset += bytes;
+  for (StridedArray& part : parts)
+    part.item = bytes;
+  return parts;
 }
 
 void pack(StridedArray& array, std::uint64_t item, bool column_major) {

@@ -43,8 +43,7 @@ std::shared_ptr<ZipMembers> ZipMembers::open(const std::filesystem::path& path,
 }
 
 bool ZipMembers::has(const std::string& name) const {
-  return std::any_of(
-      members_.begin(), members_.end(), [&](const auto& m) { return m.path == name; });
+  return std::ranges::any_of(members_, [&](const auto& m) { return m.path == name; });
 }
 
 std::unique_ptr<ByteSource> ZipMembers::source(std::size_t member) {

@@ -12,12 +12,12 @@
 
 namespace sabath::arrays {
 
-/// The members of a zip file, to be read by several sources. They share one place in it: what is
-/// read onwards, in the order of the members, is read once.
+/// Members of a zip file, shared by several sources. Reading in the order of the members unpacks
+/// each one once.
 class ZipMembers : public std::enable_shared_from_this<ZipMembers> {
  public:
-  /// Throws Error{integrity} for a damaged file and for one with two members of a name.
-  /// Reading throws beyond the limits.
+  /// Throws Error{integrity} for a damaged file and for two members of one name. Reading throws
+  /// beyond the limits.
   static std::shared_ptr<ZipMembers> open(const std::filesystem::path& path,
                                           const base::ReadLimits& limits = {});
 
@@ -36,9 +36,9 @@ class ZipMembers : public std::enable_shared_from_this<ZipMembers> {
   base::ReadLimits limits_;
   std::vector<base::ZipMember> members_{};
   std::unique_ptr<base::ZipReader> reader_{};
-  std::size_t next_ = 0;        ///< the member that the reader gives next
+  std::size_t next_ = 0;        ///< the next member of the reader
   std::uint64_t position_ = 0;  ///< of `left_` within the member before
-  base::ByteView left_{};       ///< bytes that were unpacked and not asked for yet
+  base::ByteView left_{};       ///< unpacked bytes that were not read yet
 };
 
 }  // namespace sabath::arrays

@@ -1,5 +1,6 @@
 #include "fetch_one.hpp"
 
+#include "fetch_tools.hpp"
 #include "known_content.hpp"
 
 #include <sabath/base/error.hpp>
@@ -22,7 +23,7 @@ using base::ErrorKind;
               "fetch it without --offline, or bring it in with --path");
 }
 
-/// Does the source still have the version that it gave? Nothing where it cannot be told.
+/// Says whether the source still has the version that it gave; nothing where that is unknown.
 std::optional<bool> still_there(const cache::SourceRecord& record,
                                 const spec::AssetFile& file,
                                 const FetchTools& tools) {
@@ -38,16 +39,14 @@ std::optional<bool> still_there(const cache::SourceRecord& record,
   return std::nullopt;
 }
 
-/// The file with what a service that it comes from says of it, where the document says nothing.
+/// Adds the digests and the size that a service publishes, where the document has no digest.
 spec::AssetFile with_published(spec::AssetFile file, const FetchTools& tools) {
   for (std::size_t i = 0; file.digests.empty() && i < file.sources.size(); ++i) {
     const std::string& url = file.sources[i];
-    const auto asked =
-        std::find_if(tools.fetchers.begin(), tools.fetchers.end(), [&](const auto& each) {
-          const auto schemes = each->schemes();
-          return std::find(schemes.begin(), schemes.end(), url.substr(0, url.find(':'))) !=
-                 schemes.end();
-        });
+    const auto asked = std::ranges::find_if(tools.fetchers, [&](const auto& each) {
+      const auto schemes = each->schemes();
+      return std::ranges::find(schemes, url.substr(0, url.find(':'))) != schemes.end();
+    });
     if (asked == tools.fetchers.end()) continue;
     try {
       const auto said = (*asked)->published(url, tools.stop);
@@ -55,15 +54,14 @@ spec::AssetFile with_published(spec::AssetFile file, const FetchTools& tools) {
       file.digests = said->digests;
       if (!file.size_bytes) file.size_bytes = said->size_bytes;
     } catch (const Error& error) {
-      // Why the service does not answer is told when the file is asked for.
+      // The transfer reports why the service does not answer.
       if (error.kind() == ErrorKind::interrupted) throw;
     }
   }
   return file;
 }
 
-/// Makes an object of what a tree has of a file; false where none has it, or it cannot be had from
-/// there.
+/// Publishes the file of a tree as object. Returns false where no tree has the bytes.
 bool take_from_tree(const spec::AssetFile& file, const FetchTools& tools) {
   const auto digest = sha256_among(expected_digests(file, tools));
   if (tools.options.refresh || !digest) return false;
@@ -86,56 +84,49 @@ FetchedFile transfer(const spec::AssetFile& asked, const FetchTools& tools) {
   request.urls = file.sources;
   request.size_bytes = file.size_bytes;
   request.digests = expected;
-  auto staging = tools.cache.stage(staging_key(file), expected);
+  auto partial = tools.cache.open_partial(partial_key(file), expected);
   const fetch::Outcome outcome = fetch::fetch_file(request,
                                                    tools.fetchers,
-                                                   *staging,
+                                                   *partial,
                                                    tools.options.retries,
                                                    tools.clock,
                                                    tools.observer,
                                                    tools.stop);
   if (!outcome.ok) throw_outcome(outcome);
-  return publish_fetched(file, std::move(staging), outcome, tools);
+  return publish_fetched(file, std::move(partial), outcome, tools);
 }
 
 }  // namespace
-
-std::string staging_key(const spec::AssetFile& file) {
-  if (const auto digest = sha256_among(file.digests)) return digest->hex;
-  return base::sha256_of(file.sources.front()).hex;
-}
 
 void throw_outcome(const fetch::Outcome& outcome, const std::string& place) {
   ErrorKind kind = outcome.not_found ? ErrorKind::not_found : ErrorKind::transfer;
   if (outcome.access_needed) kind = ErrorKind::access;
   if (outcome.wrong_bytes) kind = ErrorKind::integrity;
-  const Error error(
-      kind, place.empty() ? outcome.problem : place + ": " + outcome.problem, outcome.hint);
-  if (outcome.unreachable.empty()) throw error;
-  throw Unreachable(
-      {kind, error.what(), error.hint() + "\nwhat this machine has can be given with --path"},
-      outcome.unreachable);
+  const std::string what = place.empty() ? outcome.problem : place + ": " + outcome.problem;
+  if (outcome.unreachable.empty()) throw Error(kind, what, outcome.hint);
+  throw Unreachable({kind, what, outcome.hint + "\nwhat this machine has can be given with --path"},
+                    outcome.unreachable);
 }
 
 std::vector<Digest> expected_digests(const spec::AssetFile& file, const FetchTools& tools) {
   std::vector<Digest> expected = file.digests;
   if (tools.options.refresh || sha256_among(expected)) return expected;
-  if (const auto record = pinned(file, tools)) expected.push_back(record->digest);
+  if (const auto record = pinned(file, tools.cache)) expected.push_back(record->digest);
   return expected;
 }
 
 FetchedFile publish_fetched(const spec::AssetFile& file,
-                            std::unique_ptr<cache::Staging> staging,
+                            std::unique_ptr<cache::PartialObject> partial,
                             const fetch::Outcome& outcome,
                             const FetchTools& tools) {
   FetchedFile fetched;
   fetched.path = file.path;
-  // A query may hold a signature.
+  // A query may contain a signature.
   fetched.source = outcome.url.substr(0, outcome.url.find_first_of("?#"));
   fetched.transferred = outcome.transferred;
   fetched.verified = file.digests;
   try {
-    fetched.object = tools.cache.publish(std::move(staging), expected_digests(file, tools));
+    fetched.object = tools.cache.publish(std::move(partial), expected_digests(file, tools));
   } catch (const Error& error) {
     throw Error(
         error.kind(), fetch::displayed_url(outcome.url) + ": " + error.what(), error.hint());
@@ -146,13 +137,11 @@ FetchedFile publish_fetched(const spec::AssetFile& file,
   record.size_bytes = fetched.object.size_bytes;
   record.etag = outcome.etag;
   record.last_modified = outcome.last_modified;
-  record.fetched = base::format_rfc3339(tools.clock.now());
-  // Under the URL as the document has it: that is what is looked up next time.
-  const auto asked = std::find_if(file.sources.begin(), file.sources.end(), [&](const auto& url) {
-    return url == outcome.url;
-  });
+  // Under the URL of the document: the next fetch looks for that.
+  const auto asked =
+      std::ranges::find_if(file.sources, [&](const auto& url) { return url == outcome.url; });
   if (asked == file.sources.end() && !file.sources.empty()) record.url = file.sources.front();
-  tools.cache.remember_source(record);
+  tools.remember(record);
   remember_digests(fetched, tools);
   return fetched;
 }
@@ -168,7 +157,7 @@ std::optional<FetchedFile> find_unchanged(const spec::AssetFile& file, const Fet
   auto known = find_known(file, tools);
   const bool ask = tools.options.refresh && !tools.options.offline && !file.sources.empty();
   if (!known || !ask) return known;
-  const auto before = pinned(file, tools);
+  const auto before = pinned(file, tools.cache);
   if (!before || still_there(*before, file, tools) != true) return std::nullopt;
   tools.observer.note(fetch::displayed_url(before->url) + ": unchanged since " + before->fetched +
                       ", nothing was downloaded");
@@ -182,9 +171,9 @@ std::optional<FetchedFile> find_current(const spec::AssetFile& file, const Fetch
   return unchanged;
 }
 
-void tell_change(const std::optional<cache::SourceRecord>& before,
-                 const FetchedFile& fetched,
-                 const FetchTools& tools) {
+void report_change(const std::optional<cache::SourceRecord>& before,
+                   const FetchedFile& fetched,
+                   const FetchTools& tools) {
   if (!before || !tools.options.refresh) return;
   if (before->digest == fetched.object.digest) {
     tools.observer.note(fetched.source + ": the same bytes as on " + before->fetched);
@@ -195,22 +184,19 @@ void tell_change(const std::optional<cache::SourceRecord>& before,
 }
 
 FetchedFile fetch_missing(const spec::AssetFile& file, const FetchTools& tools) {
-  const auto before = pinned(file, tools);
+  const auto before = pinned(file, tools.cache);
   FetchedFile fetched;
   cache::Flight flight;
   flight.task = fetch::displayed_url(file.sources.front());
   flight.is_there = [&] {
-    // Who refreshes wants to ask, whatever others have done.
+    // A refresh asks the source, whatever other processes have done.
     auto known = tools.options.refresh ? std::nullopt : find_known(file, tools);
     if (known) fetched = *std::move(known);
     return fetched.was_there;
   };
-  flight.work = [&](base::Observer& observer) {
-    fetched = transfer(
-        file, {tools.cache, tools.fetchers, tools.clock, observer, tools.stop, tools.options});
-  };
-  if (tools.cache.single_flight(staging_key(file), flight, tools.observer, tools.stop)) {
-    tell_change(before, fetched, tools);
+  flight.work = [&](base::Observer& observer) { fetched = transfer(file, tools.with(observer)); };
+  if (tools.cache.single_flight(partial_key(file), flight, tools.observer, tools.stop)) {
+    report_change(before, fetched, tools);
   }
   return fetched;
 }

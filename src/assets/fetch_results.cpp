@@ -1,6 +1,6 @@
-#include "fetch_results.hpp"
-
 #include "fetch_one.hpp"
+
+#include <sabath/assets/fetch_results.hpp>
 
 namespace sabath::assets {
 
@@ -9,7 +9,7 @@ using base::ErrorKind;
 
 namespace {
 
-constexpr std::size_t told_failures = 3;
+constexpr std::size_t shown_failures = 3;
 
 }  // namespace
 
@@ -33,8 +33,8 @@ void FetchResults::fail(const Error& error) {
   const auto* const host = dynamic_cast<const Unreachable*>(&error);
   if (host != nullptr && !unreachable.insert(host->hosts()).second) {
     ++repeated;
-  } else if (told.size() < told_failures) {
-    told.emplace_back(error.what());
+  } else if (shown.size() < shown_failures) {
+    shown.emplace_back(error.what());
   }
 }
 
@@ -43,9 +43,9 @@ void FetchResults::check(const std::string& name) const {
   if (files.size() == 1) throw Error(failures.front());
   std::string text = "asset '" + name + "': " + std::to_string(failures.size()) + " of " +
                      std::to_string(files.size()) + " files could not be fetched";
-  for (const std::string& line : told)
+  for (const std::string& line : shown)
     text += "\n" + line;
-  if (const std::size_t more = failures.size() - told.size(); more > 0) {
+  if (const std::size_t more = failures.size() - shown.size(); more > 0) {
     text += "\nand " + std::to_string(more) + " more";
     if (more == repeated) text += ", whose hosts cannot be reached either";
   }

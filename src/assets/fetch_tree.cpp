@@ -1,7 +1,7 @@
 #include "fetch_tree.hpp"
 
 #include "fetch_one.hpp"
-#include "listing.hpp"
+#include "file_listing.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/fetch/displayed_url.hpp>
@@ -14,16 +14,16 @@ namespace {
 using base::Error;
 using base::ErrorKind;
 
-std::string record_key(const std::string& url) {
+std::string tree_key(const std::string& url) {
   return "tree:" + url;
 }
 
 std::optional<cache::Tree> known_tree(const std::string& url, const FetchTools& tools) {
-  const auto record = tools.cache.source(record_key(url));
+  const auto record = tools.cache.source(tree_key(url));
   return record ? tools.cache.find_tree(record->digest) : std::nullopt;
 }
 
-/// By what the fetcher lists; those that cannot list, or not now, are not asked twice.
+/// Checks the space for the listed files. A failed listing counts as empty.
 void check_space(fetch::Fetcher& fetcher, const std::string& url, const FetchTools& tools) {
   std::uint64_t bytes = 0;
   std::uint64_t files = 0;
@@ -35,33 +35,30 @@ void check_space(fetch::Fetcher& fetcher, const std::string& url, const FetchToo
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::interrupted || error.kind() == ErrorKind::storage) throw;
   }
-  const std::uint64_t there = tools.cache.partial_bytes(record_key(url));
+  const std::uint64_t there = tools.cache.partial_bytes(tree_key(url));
   tools.cache.check_space(bytes - std::min(bytes, there), files);
 }
 
-cache::Tree publish_brought(fetch::Fetcher& fetcher,
-                            const std::string& url,
-                            base::Observer& observer,
-                            fetch::Outcome& outcome,
-                            const FetchTools& tools) {
+cache::Tree fetch_and_publish(fetch::Fetcher& fetcher,
+                              const std::string& url,
+                              base::Observer& observer,
+                              fetch::Outcome& outcome,
+                              const FetchTools& tools) {
   check_space(fetcher, url, tools);
-  auto staging = tools.cache.stage_tree(record_key(url));
-  const std::filesystem::path folder = staging->lend(fetcher.name());
+  auto partial = tools.cache.open_partial_tree(tree_key(url));
+  const std::filesystem::path folder = partial->lend(fetcher.name());
   outcome = fetcher.fetch_tree(url, folder, observer, tools.stop);
   if (!outcome.ok) throw_outcome(outcome, fetch::displayed_url(url));
-  cache::Tree tree = tools.cache.publish(std::move(staging));
-  const auto before = tools.cache.source(record_key(url));
+  cache::Tree tree = tools.cache.publish(std::move(partial));
+  const auto before = tools.cache.source(tree_key(url));
   if (before && before->digest != tree.digest) {
     tools.observer.warn(fetch::displayed_url(url) + ": has changed since " + before->fetched +
                         ": tree " + tree.digest.text() + " instead of " + before->digest.text());
   }
-  cache::SourceRecord record;
-  record.kind = cache::SourceRecord::Kind::tree;
-  record.url = record_key(url);
-  record.digest = tree.digest;
-  record.size_bytes = tree.size_bytes;
-  record.fetched = base::format_rfc3339(tools.clock.now());
-  tools.cache.remember_source(record);
+  tools.remember({.kind = cache::SourceRecord::Kind::tree,
+                  .url = tree_key(url),
+                  .digest = tree.digest,
+                  .size_bytes = tree.size_bytes});
   return tree;
 }
 
@@ -82,7 +79,7 @@ FetchedAsset answer_of(const std::string& url,
     file.was_there = !outcome;
     if (outcome) file.source = outcome->url;
   }
-  // What crossed the wire is known of the whole.
+  // The transferred bytes are known for the whole tree only.
   if (outcome && !fetched.files.empty()) fetched.files.front().transferred = outcome->transferred;
   return fetched;
 }
@@ -111,9 +108,9 @@ std::optional<FetchedAsset> fetch_tree(const std::string& url, const FetchTools&
     };
     flight.work = [&](base::Observer& observer) {
       outcome.emplace();
-      tree = publish_brought(*fetcher, url, observer, *outcome, tools);
+      tree = fetch_and_publish(*fetcher, url, observer, *outcome, tools);
     };
-    tools.cache.single_flight(record_key(url), flight, tools.observer, tools.stop);
+    tools.cache.single_flight(tree_key(url), flight, tools.observer, tools.stop);
   }
   return answer_of(url, *tree, outcome, tools);
 }

@@ -1,9 +1,9 @@
 #include "known_content.hpp"
 
-#include <sabath/assets/local_data.hpp>
-#include <sabath/base/error.hpp>
+#include "fetch_tools.hpp"
 
-#include <algorithm>
+#include <sabath/assets/linked_files.hpp>
+#include <sabath/base/error.hpp>
 
 namespace sabath::assets {
 namespace {
@@ -11,17 +11,16 @@ namespace {
 using base::Digest;
 using base::DigestAlgorithm;
 
-/// Of which object another digest is that of: kept as what a source of that name gave.
-std::optional<Digest> object_with(const Digest& digest, const FetchTools& tools) {
+/// Returns the object that has this digest. It is remembered as a source of that name.
+std::optional<Digest> object_with(const Digest& digest, const cache::Cache& cache) {
   if (digest.algorithm == DigestAlgorithm::sha256) return digest;
-  const auto record = tools.cache.source(digest.text());
-  if (!record) return std::nullopt;
-  return record->digest;
+  const auto record = cache.source(digest.text());
+  return record ? std::optional(record->digest) : std::nullopt;
 }
 
 void check_digest(const Digest& digest, FetchedFile& found, const FetchTools& tools) {
-  // Hashing a large file again for a second digest takes long, so it happens once.
-  const bool holds = object_with(digest, tools) == found.object.digest ||
+  // Hashing for a second digest takes long, so it happens once.
+  const bool holds = object_with(digest, tools.cache) == found.object.digest ||
                      digest == base::digest_file(found.object.path, digest.algorithm);
   if (!holds) {
     throw base::Error(
@@ -35,31 +34,26 @@ void check_digest(const Digest& digest, FetchedFile& found, const FetchTools& to
 
 }  // namespace
 
-std::optional<Digest> sha256_among(const std::vector<Digest>& digests) {
-  const auto found = std::find_if(digests.begin(), digests.end(), [](const Digest& digest) {
-    return digest.algorithm == DigestAlgorithm::sha256;
-  });
-  if (found == digests.end()) return std::nullopt;
-  return *found;
-}
-
-std::optional<cache::SourceRecord> pinned(const spec::AssetFile& file, const FetchTools& tools) {
+std::optional<cache::SourceRecord> pinned(const spec::AssetFile& file, const cache::Cache& cache) {
   for (const std::string& url : file.sources) {
-    if (auto record = tools.cache.source(url)) return record;
+    if (auto record = cache.source(url)) return record;
   }
   return std::nullopt;
 }
 
-std::optional<FetchedFile> find_known(const spec::AssetFile& file, const FetchTools& tools) {
-  std::optional<Digest> wanted = sha256_among(file.digests);
+std::optional<Digest> known_digest(const spec::AssetFile& file, const cache::Cache& cache) {
+  if (auto digest = sha256_among(file.digests)) return digest;
   for (const Digest& digest : file.digests) {
-    if (!wanted) wanted = object_with(digest, tools);
+    if (auto object = object_with(digest, cache)) return object;
   }
-  if (!wanted) {
-    if (const auto record = pinned(file, tools)) wanted = record->digest;
-  }
+  const auto record = pinned(file, cache);
+  return record ? std::optional(record->digest) : std::nullopt;
+}
+
+std::optional<FetchedFile> find_known(const spec::AssetFile& file, const FetchTools& tools) {
+  const auto wanted = known_digest(file, tools.cache);
   auto object = wanted ? tools.cache.find(*wanted) : std::nullopt;
-  if (!object) return find_linked(file, tools);
+  if (!object) return find_linked(file, tools.cache, tools.options.refresh);
   FetchedFile found;
   found.path = file.path;
   found.object = *std::move(object);
@@ -73,14 +67,11 @@ std::optional<FetchedFile> find_known(const spec::AssetFile& file, const FetchTo
 void remember_digests(const FetchedFile& file, const FetchTools& tools) {
   for (const Digest& digest : file.verified) {
     if (digest.algorithm == DigestAlgorithm::sha256) continue;
-    if (object_with(digest, tools) == file.object.digest) continue;
-    cache::SourceRecord record;
-    record.kind = cache::SourceRecord::Kind::digest;
-    record.url = digest.text();
-    record.digest = file.object.digest;
-    record.size_bytes = file.object.size_bytes;
-    record.fetched = base::format_rfc3339(tools.clock.now());
-    tools.cache.remember_source(record);
+    if (object_with(digest, tools.cache) == file.object.digest) continue;
+    tools.remember({.kind = cache::SourceRecord::Kind::digest,
+                    .url = digest.text(),
+                    .digest = file.object.digest,
+                    .size_bytes = file.object.size_bytes});
   }
 }
 

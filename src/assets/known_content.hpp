@@ -1,24 +1,23 @@
 #pragma once
 
-#include <sabath/assets/fetch_tools.hpp>
+#include "fetch_tools.hpp"
 
 #include <optional>
-#include <string>
 
 namespace sabath::assets {
 
-/// The sha256 among `digests`.
-std::optional<base::Digest> sha256_among(const std::vector<base::Digest>& digests);
+/// Returns what a source of the file gave last: the first source with a record.
+std::optional<cache::SourceRecord> pinned(const spec::AssetFile& file, const cache::Cache& cache);
 
-/// What the sources of a file gave last: the first of them that there is a record of.
-std::optional<cache::SourceRecord> pinned(const spec::AssetFile& file, const FetchTools& tools);
+/// Returns the digest of the file's bytes, where the document or an earlier fetch says it.
+std::optional<base::Digest> known_digest(const spec::AssetFile& file, const cache::Cache& cache);
 
-/// The file's bytes, where they are here already: by a digest, whatever name or URL they came
-/// under, else by what one of its sources gave before. Throws Error{integrity} where that
-/// contradicts the document.
+/// Returns the file where its bytes are in the cache: by a digest, under any name or URL, else by
+/// what one of its sources gave before. Throws Error{integrity} where that contradicts the
+/// document.
 std::optional<FetchedFile> find_known(const spec::AssetFile& file, const FetchTools& tools);
 
-/// Notes that the digests in `file.verified` are those of its object.
+/// Remembers that the digests in `file.verified` belong to its object.
 void remember_digests(const FetchedFile& file, const FetchTools& tools);
 
 }  // namespace sabath::assets

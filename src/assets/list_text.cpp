@@ -4,37 +4,30 @@
 #include <sabath/base/file.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/base/text/utf8.hpp>
+#include <sabath/fetch/displayed_url.hpp>
 
 #include <array>
+#include <charconv>
 #include <set>
 
 namespace sabath::assets {
 namespace {
 
-constexpr std::size_t told_problems = 5;
+constexpr std::size_t shown_problems = 5;
 
 std::string_view path_part(std::string_view url) {
   return url.substr(0, url.find_first_of("?#"));
 }
 
-int hex_value(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 std::string decoded(std::string_view text) {
   std::string plain;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool coded = text[i] == '%' && i + 2 < text.size() && hex_value(text[i + 1]) >= 0 &&
-                       hex_value(text[i + 2]) >= 0;
-    if (!coded) {
-      plain += text[i];
-      continue;
-    }
-    plain += static_cast<char>(hex_value(text[i + 1]) * 16 + hex_value(text[i + 2]));
-    i += 2;
+    unsigned char byte = 0;
+    const char* const digits = text.data() + i + 1;
+    const bool is_coded = text[i] == '%' && i + 2 < text.size() &&
+                          std::from_chars(digits, digits + 2, byte, 16).ptr == digits + 2;
+    plain += is_coded ? static_cast<char>(byte) : text[i];
+    if (is_coded) i += 2;
   }
   return plain;
 }
@@ -44,7 +37,7 @@ bool is_url(std::string_view text) {
   return end != std::string_view::npos && end > 0 && text.find('/') > end;
 }
 
-/// "DIGEST  PATH" or "DIGEST *PATH", as the sum tools write it.
+/// Takes the digest off "DIGEST  PATH" or "DIGEST *PATH", as sha256sum writes it.
 std::optional<base::Digest> take_digest(std::string_view& line) {
   constexpr std::array algorithms{base::DigestAlgorithm::sha256,
                                   base::DigestAlgorithm::sha512,
@@ -89,7 +82,7 @@ std::string folder_of_url(const std::string& url) {
 }
 
 std::string name_at_end(const std::string& url) {
-  // Of a DOI the file stands behind '#'.
+  // In a DOI the file follows '#'.
   if (const auto hash = url.find('#'); url.starts_with("doi:") && hash != std::string::npos) {
     return name_at_end(url.substr(hash + 1));
   }
@@ -101,20 +94,8 @@ std::string name_at_end(const std::string& url) {
 }
 
 std::string url_beneath(const std::string& base, const std::string& path) {
-  constexpr std::string_view hex = "0123456789ABCDEF";
-  constexpr std::string_view plain = "-._~/!$'()*+,=:@";
-  std::string url = base.ends_with('/') ? base : base + '/';
-  for (const char c : path) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool stays = (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') ||
-                       (byte >= 'A' && byte <= 'Z') || plain.find(c) != std::string_view::npos;
-    if (stays) {
-      url += c;
-    } else {
-      url += {'%', hex[byte >> 4U], hex[byte & 15U]};
-    }
-  }
-  return url;
+  return (base.ends_with('/') ? base : base + '/') +
+         fetch::percent_encoded(path, "-._~/!$'()*+,=:@");
 }
 
 std::vector<spec::AssetFile> parse_list(std::string_view text,
@@ -126,7 +107,7 @@ std::vector<spec::AssetFile> parse_list(std::string_view text,
   std::string problems;
   std::size_t problem_count = 0;
   const auto note = [&](std::size_t number, const std::string& problem) {
-    if (++problem_count > told_problems) return;
+    if (++problem_count > shown_problems) return;
     problems +=
         (problems.empty() ? "" : "\n") + origin + ":" + std::to_string(number) + ": " + problem;
   };
@@ -148,8 +129,8 @@ std::vector<spec::AssetFile> parse_list(std::string_view text,
       files.push_back(std::move(file));
     }
   }
-  if (problem_count > told_problems) {
-    problems += "\n" + origin + ": " + std::to_string(problem_count - told_problems) + " more";
+  if (problem_count > shown_problems) {
+    problems += "\n" + origin + ": " + std::to_string(problem_count - shown_problems) + " more";
   }
   if (problem_count > 0) {
     throw base::Error(base::ErrorKind::integrity,

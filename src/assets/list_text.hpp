@@ -10,16 +10,15 @@
 
 namespace sabath::assets {
 
-/// The folder that a URL lies in, with its slash: what relative paths of a list begin with.
+/// Returns the folder of a URL, with its slash: the base of relative paths of a list.
 std::string folder_of_url(const std::string& url);
-/// The name at the end of a URL's path, decoded; "download" where it has none that is fit for a
-/// file.
+/// Returns the decoded name at the end of a URL's path; "download" where no file can have it.
 std::string name_at_end(const std::string& url);
-/// `base` and the relative `path`, which is percent-encoded (RFC 3986, segment by segment).
+/// Joins `base` and the relative `path`, percent-encoded by segment (RFC 3986).
 std::string url_beneath(const std::string& base, const std::string& path);
 
-/// Reads a text with one file a line (docs/formats/asset.md). `base` is what relative paths begin
-/// with. Throws Error{integrity} that names lines of `origin` that are neither.
+/// Reads a text with one file a line (docs/formats/asset.md). Relative paths are beneath `base`.
+/// Throws Error{integrity} with the first invalid lines of `origin`.
 std::vector<spec::AssetFile> parse_list(std::string_view text,
                                         const std::string& origin,
                                         const std::string& base,

@@ -1,6 +1,6 @@
 #include "origins.hpp"
 
-#include "known_content.hpp"
+#include "fetch_tools.hpp"
 
 #include <sabath/base/file.hpp>
 
@@ -14,11 +14,11 @@ namespace {
 
 using base::Digest;
 
-constexpr std::string_view first_line = "sabath origins 1";
+constexpr std::string_view origins_first_line = "sabath origins 1";
 constexpr std::string_view no_word = "-";
-constexpr std::size_t told_changes = 3;
+constexpr std::size_t shown_changes = 3;
 
-std::string record_key(const std::string& name) {
+std::string origins_key(const std::string& name) {
   return "origins:" + name;
 }
 
@@ -26,17 +26,17 @@ bool is_said(const spec::AssetFile& file) {
   return sha256_among(file.digests) || file.sources.empty();
 }
 
-/// Others could not be read back from a line.
+/// Says whether a line can hold the text as one column.
 bool is_word(const std::string& text) {
   return !text.empty() && text != no_word &&
-         std::all_of(text.begin(), text.end(), [](unsigned char c) { return c > ' '; });
+         std::ranges::all_of(text, [](unsigned char c) { return c > ' '; });
 }
 
 bool is_one_line(const std::string& text) {
-  return std::all_of(text.begin(), text.end(), [](unsigned char c) { return c >= ' '; });
+  return std::ranges::all_of(text, [](unsigned char c) { return c >= ' '; });
 }
 
-/// Nothing for a line that is none. The columns behind the digest may be missing.
+/// Returns nothing for a malformed line. The columns after the digest may be missing.
 std::optional<Origin> parse_origin(const std::string& columns) {
   std::istringstream text(columns);
   std::string digest;
@@ -54,13 +54,13 @@ std::optional<Origin> parse_origin(const std::string& columns) {
 
 Origins Origins::of(const std::string& name, const FetchTools& tools) {
   Origins origins;
-  const auto record = tools.cache.source(record_key(name));
+  const auto record = tools.cache.source(origins_key(name));
   const auto object = record ? tools.cache.find(record->digest) : std::nullopt;
   if (!object) return origins;
   origins.since_ = record->fetched;
   std::istringstream text(base::read_file(object->path, std::numeric_limits<std::uint32_t>::max()));
   std::string line;
-  if (!std::getline(text, line) || line != first_line) return origins;
+  if (!std::getline(text, line) || line != origins_first_line) return origins;
   while (std::getline(text, line)) {
     const auto blank = line.find(' ');
     if (blank == std::string::npos) continue;
@@ -90,7 +90,7 @@ std::optional<KnownFile> Origins::known(const spec::AssetFile& file) const {
   KnownFile known{*digest, {}};
   for (const std::string& url : file.sources) {
     const Origin* const origin = find(url);
-    if (origin != nullptr && origin->digest == *digest && origin->tells_version())
+    if (origin != nullptr && origin->digest == *digest && origin->has_version())
       known.versions.push_back({url, origin->etag, origin->last_modified});
   }
   if (known.versions.empty()) return std::nullopt;
@@ -113,17 +113,17 @@ void Origins::replace(const std::vector<spec::AssetFile>& files,
       } else if (is_same) {
         origin = *then;
       }
-      if (is_said(files[i]) && !is_same && !origin.tells_version()) continue;
+      if (is_said(files[i]) && !is_same && !origin.has_version()) continue;
       origins_.insert_or_assign(base::sha256_of(url).hex, std::move(origin));
     }
   }
 }
 
 std::string Origins::text() const {
-  std::string text = std::string(first_line) + "\n";
+  std::string text = std::string(origins_first_line) + "\n";
   for (const auto& [url, origin] : origins_) {
     text += url + " " + origin.digest.hex;
-    if (origin.tells_version())
+    if (origin.has_version())
       text += " " + (origin.etag.empty() ? std::string(no_word) : origin.etag);
     if (!origin.last_modified.empty()) text += " " + origin.last_modified;
     text += "\n";
@@ -131,24 +131,24 @@ std::string Origins::text() const {
   return text;
 }
 
-void Origins::tell_changes(const std::vector<spec::AssetFile>& files,
-                           const std::vector<FetchedFile>& fetched,
-                           const FetchTools& tools) const {
+void Origins::report_changes(const std::vector<spec::AssetFile>& files,
+                             const std::vector<FetchedFile>& fetched,
+                             const FetchTools& tools) const {
   std::size_t changes = 0;
   std::string names;
   for (std::size_t i = 0; i < files.size(); ++i) {
     const auto before = digest_of(files[i]);
     if (!before || *before == fetched[i].object.digest) continue;
-    if (++changes <= told_changes) names += (changes > 1 ? ", " : "") + files[i].path;
+    if (++changes <= shown_changes) names += (changes > 1 ? ", " : "") + files[i].path;
   }
   if (changes == 0) return;
-  if (changes > told_changes) names += " and others";
+  if (changes > shown_changes) names += " and others";
   tools.observer.warn(std::to_string(changes) + " of " + std::to_string(files.size()) +
                       " files have other bytes than on " + since_ + ": " + names);
 }
 
 std::optional<Digest> origins_object(const std::string& name, const FetchTools& tools) {
-  const auto record = tools.cache.source(record_key(name));
+  const auto record = tools.cache.source(origins_key(name));
   if (!record) return std::nullopt;
   return record->digest;
 }
@@ -158,22 +158,11 @@ void remember_origins(const std::string& name,
                       const std::vector<FetchedFile>& fetched,
                       const FetchTools& tools) {
   const Origins before = Origins::of(name, tools);
-  // What a limit leaves out of a list is of it all the same; what is no longer in it is forgotten.
+  // Files beyond a limit still belong to the list. Without a limit, removed files are forgotten.
   Origins origins = tools.options.limit ? before : Origins();
   origins.replace(files, fetched, before);
   if (origins.is_empty()) return;
-  const std::string text = origins.text();
-  const std::string key = record_key(name);
-  auto staging = tools.cache.stage(key);
-  staging->write_at(0, base::as_bytes(text));
-  const cache::Object object = tools.cache.publish(std::move(staging), {});
-  cache::SourceRecord record;
-  record.kind = cache::SourceRecord::Kind::origins;
-  record.url = key;
-  record.digest = object.digest;
-  record.size_bytes = object.size_bytes;
-  record.fetched = base::format_rfc3339(tools.clock.now());
-  tools.cache.remember_source(record);
+  tools.remember_text(cache::SourceRecord::Kind::origins, origins_key(name), origins.text());
 }
 
 }  // namespace sabath::assets

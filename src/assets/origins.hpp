@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sabath/assets/fetch_tools.hpp>
+#include "fetch_tools.hpp"
 
 #include <map>
 #include <optional>
@@ -9,45 +9,43 @@
 
 namespace sabath::assets {
 
-/// What a source gave the last time.
+/// The content that a source gave last.
 struct Origin {
   base::Digest digest{};
   std::string etag{};
   std::string last_modified{};
 
-  bool tells_version() const { return !etag.empty() || !last_modified.empty(); }
+  bool has_version() const { return !etag.empty() || !last_modified.empty(); }
 };
 
-/// What is here of a file, with the versions that some of its sources called it.
+/// A known file, with its version at each source that announced one.
 struct KnownFile {
   base::Digest digest{};
   std::vector<fetch::KnownVersion> versions{};
 };
 
-/// What the sources of an asset's files gave the last time, where the document does not say it or
-/// they told a version: an object of lines `<sha256 of the URL> <sha256 of the file> <ETag>
-/// <Last-Modified>`, so that no URL is kept.
+/// What the sources of an asset's files gave last, where the document does not say it or the source
+/// announced a version. Kept as an object of lines `<sha256 of the URL> <sha256 of the file> <ETag>
+/// <Last-Modified>`, so that no URL is stored.
 class Origins {
  public:
-  /// Empty where nothing is known.
   static Origins of(const std::string& name, const FetchTools& tools);
 
-  /// The sha256 that the file had then, by the first of its sources that is known.
+  /// Returns the last sha256 of the file, by its first known source.
   std::optional<base::Digest> digest_of(const spec::AssetFile& file) const;
-  /// The file as it was then, where the document wants no other bytes and a source told the
+  /// Returns the last content of the file, where the document agrees and a source announced a
   /// version.
   std::optional<KnownFile> known(const spec::AssetFile& file) const;
-  /// From now on that is what the sources gave. What was there already came in the version that
-  /// `before` knows.
+  /// Replaces what the sources gave. A file that was present keeps its version in `before`.
   void replace(const std::vector<spec::AssetFile>& files,
                const std::vector<FetchedFile>& fetched,
                const Origins& before);
   bool is_empty() const { return origins_.empty(); }
   std::string text() const;
-  /// Says which files have other bytes than then, if any.
-  void tell_changes(const std::vector<spec::AssetFile>& files,
-                    const std::vector<FetchedFile>& fetched,
-                    const FetchTools& tools) const;
+  /// Warns of files with other bytes than before.
+  void report_changes(const std::vector<spec::AssetFile>& files,
+                      const std::vector<FetchedFile>& fetched,
+                      const FetchTools& tools) const;
 
  private:
   const Origin* find(const std::string& url) const;
@@ -56,11 +54,11 @@ class Origins {
   std::map<std::string, Origin> origins_{};  ///< by the URL's digest
 };
 
-/// The object with the origins of the asset's files; nothing where there is none.
+/// Returns the object with the origins of the asset's files, if there is one.
 std::optional<base::Digest> origins_object(const std::string& name, const FetchTools& tools);
 
-/// Keeps what the files were, unless there is nothing that the document does not say. With a limit,
-/// what is known of other files of the asset stays.
+/// Stores the origins of the files, unless the document says all of it. With a limit, the origins
+/// of other files stay.
 void remember_origins(const std::string& name,
                       const std::vector<spec::AssetFile>& files,
                       const std::vector<FetchedFile>& fetched,

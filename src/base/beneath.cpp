@@ -23,6 +23,11 @@ namespace fs = std::filesystem;
 std::string temporary_name() {
   constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345";
   thread_local std::mt19937_64 numbers(std::random_device{}());
+  thread_local pid_t owner = ::getpid();
+  if (owner != ::getpid()) {  // a child would find the names of its parent
+    owner = ::getpid();
+    numbers.seed(std::random_device{}());
+  }
   std::uniform_int_distribution<std::size_t> pick(0, letters.size() - 1);
   std::string name = ".sabath-";
   for (int i = 0; i < 12; ++i)
@@ -79,7 +84,8 @@ std::string name_in(const fs::path& path) {
 
 /// "/a/" names the same folder as "/a".
 fs::path without_last_slash(fs::path path) {
-  return path.has_filename() || path == "/" ? path : path.parent_path();
+  if (!path.has_filename() && path != "/") path = path.parent_path();
+  return path;
 }
 
 }  // namespace

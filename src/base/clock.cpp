@@ -1,9 +1,9 @@
 #include <sabath/base/clock.hpp>
+#include <sabath/base/text/seconds_text.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <string>
@@ -166,6 +166,13 @@ std::string format_duration(std::chrono::nanoseconds duration) {
   const std::int64_t minutes = whole / 60;
   if (minutes < 2880) return fmt::format("{} h {:02} min", minutes / 60, minutes % 60);
   return fmt::format("{} d {:02} h", minutes / 1440, minutes / 60 % 24);
+}
+
+std::string seconds_text(double seconds) {
+  constexpr double most_s = 9e9;  // 285 years
+  if (!(std::abs(seconds) < most_s)) return fmt::format("{:.3g} s", seconds);
+  if (seconds < 0) return "-" + seconds_text(-seconds);
+  return format_duration(std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9)));
 }
 
 std::optional<std::chrono::seconds> parse_duration(std::string_view text) {

@@ -1,8 +1,8 @@
 #include <sabath/base/digest.hpp>
 #include <sabath/base/error.hpp>
-#include <sabath/base/hash_file.hpp>
 #include <sabath/base/unique_fd.hpp>
 
+#include <fmt/format.h>
 #include <openssl/evp.h>
 
 #include <algorithm>
@@ -36,17 +36,6 @@ const AlgorithmRow& row_of(DigestAlgorithm algorithm) {
   return *std::find_if(algorithms.begin(), algorithms.end(), [&](const AlgorithmRow& row) {
     return row.algorithm == algorithm;
   });
-}
-
-std::string to_hex(std::span<const unsigned char> bytes) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string text;
-  text.reserve(bytes.size() * 2);
-  for (const unsigned char byte : bytes) {
-    text += digits[byte >> 4U];
-    text += digits[byte & 15U];
-  }
-  return text;
 }
 
 }  // namespace
@@ -119,7 +108,8 @@ Digest Hasher::finish() {
   std::array<unsigned char, EVP_MAX_MD_SIZE> bytes{};
   unsigned int length = 0;
   EVP_DigestFinal_ex(state_->context.get(), bytes.data(), &length);
-  return {state_->algorithm, to_hex(std::span(bytes).first(length))};
+  return {state_->algorithm,
+          fmt::format("{:02x}", fmt::join(bytes.begin(), bytes.begin() + length, ""))};
 }
 
 Digest sha256_of(std::string_view text) {
@@ -128,13 +118,9 @@ Digest sha256_of(std::string_view text) {
   return hasher.finish();
 }
 
-Digest digest_file(const std::filesystem::path& path, DigestAlgorithm algorithm) {
-  return digest_file(path, algorithm, {});
-}
-
 Digest digest_file(const std::filesystem::path& path,
                    DigestAlgorithm algorithm,
-                   const std::function<void(std::uint64_t done)>& told) {
+                   const std::function<void(std::uint64_t bytes)>& report) {
   const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd) throw_errno(path.string(), "cannot open", errno);
   struct stat status {};
@@ -158,7 +144,7 @@ Digest digest_file(const std::filesystem::path& path,
     }
     hasher.update({buffer.get(), static_cast<std::size_t>(got)});
     done += static_cast<std::uint64_t>(got);
-    if (told) told(done);
+    if (report) report(done);
   }
 }
 

@@ -83,6 +83,7 @@ std::vector<std::string> Directory::names() const {
   readable.release();
   std::vector<std::string> names;
   errno = 0;
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread has this stream
   while (const dirent* const entry = ::readdir(stream.get())) {
     std::string name = entry->d_name;
     if (name != "." && name != "..") names.push_back(std::move(name));

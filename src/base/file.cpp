@@ -37,7 +37,7 @@ class TemporaryFile {
     fd_.reset(::mkostemp(name_.data(), O_CLOEXEC));
     if (!fd_ && errno == ENOENT) {  // not the absence of something that was to be read
       throw Error(ErrorKind::storage,
-                  target.string() + ": cannot write: there is no such folder",
+                  target.string() + ": cannot write: the folder does not exist",
                   "make the folder, or choose another place");
     }
     if (!fd_) throw_errno(target.string(), "cannot write", errno);
@@ -172,6 +172,11 @@ void sync_directory(const fs::path& path) {
   if (::fsync(fd.get()) != 0 && errno != EINVAL && errno != ENOTSUP) {
     throw_errno(path.string(), "cannot write", errno);
   }
+}
+
+void sync_file_system(const fs::path& folder) {
+  const UniqueFd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd || ::syncfs(fd.get()) != 0) throw_errno(folder.string(), "cannot make durable", errno);
 }
 
 bool rename_no_replace(const fs::path& from, const fs::path& to) {

@@ -8,7 +8,7 @@
 
 namespace sabath::base {
 
-/// One output stream of a command: a file that the child appends to by itself, of which only the
+/// One output stream of a command: a file that the child appends to by itself and whose
 /// growth is looked at, or a pipe whose last bytes are kept.
 class OutputStream {
  public:
@@ -25,8 +25,8 @@ class OutputStream {
 
   /// Takes in what has come, a bounded amount at a time. True when there was something new.
   bool look();
-  /// Takes in what a pipe still holds when its writers have been ended. Whoever escaped and keeps
-  /// it open, or even goes on writing, cannot hold this up.
+  /// Takes in what a pipe still holds when its writers have been ended. A process that escaped and
+  /// keeps it open, or even continues to write, cannot delay this.
   void drain();
 
   std::uint64_t bytes() const noexcept { return bytes_; }

@@ -1,65 +1,148 @@
-#include <sabath/base/beneath.hpp>
+#include <sabath/base/error.hpp>
 #include <sabath/base/own_tree.hpp>
+#include <sabath/base/unique_fd.hpp>
+#include <sabath/base/write_access.hpp>
 
-#include <grp.h>
-#include <pwd.h>
-
+#include <array>
 #include <cerrno>
-#include <cstring>
-#include <exception>
-#include <string>
-#include <vector>
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 namespace sabath::base {
 namespace {
 
-/// A user's private group: its name is the user's, and it has no other member.
-bool is_private_group(gid_t group) {
-  constexpr std::size_t room = 1U << 16U;
-  std::vector<char> user_buffer(room);
-  std::vector<char> group_buffer(room);
-  passwd user{};
-  passwd* found_user = nullptr;
-  struct group entry {};
-  struct group* found = nullptr;
-  if (::getpwuid_r(::geteuid(), &user, user_buffer.data(), room, &found_user) != 0 ||
-      found_user == nullptr || user.pw_gid != group)
-    return false;
-  if (::getgrgid_r(group, &entry, group_buffer.data(), room, &found) != 0 || found == nullptr ||
-      std::strcmp(entry.gr_name, user.pw_name) != 0)
-    return false;
-  for (char** member = entry.gr_mem; *member != nullptr; ++member) {
-    if (std::strcmp(*member, user.pw_name) != 0) return false;
+namespace fs = std::filesystem;
+
+constexpr std::array marks{made_mark, tree_mark};
+
+bool is_mark(const std::string& name) {
+  return name == made_mark || name == tree_mark;
+}
+
+/// Only this user can have made what is directly in it.
+bool is_users_alone(const struct stat& status) {
+  return status.st_uid == ::geteuid() && !can_others_write(status);
+}
+
+bool has_mark(int folder) {
+  for (const char* const name : marks) {
+    struct stat status {};
+    if (::fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode) &&
+        status.st_uid == ::geteuid())
+      return true;
+  }
+  return false;
+}
+
+/// Says whether others could have moved a directory of this user's into `parent`, or one above it
+/// to where it is. Goes up by the descriptor: a moved directory leads to where it is now, which is
+/// a place that others can write to, too.
+bool can_be_moved_in(const Directory& parent) {
+  UniqueFd at(::openat(parent.fd(), ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  while (at) {
+    struct stat status {};
+    if (::fstat(at.get(), &status) != 0) return true;
+    const bool is_trusted = status.st_uid == 0 || status.st_uid == ::geteuid();
+    if (!is_trusted || can_others_exchange(status)) return true;
+    if (is_users_alone(status) && has_mark(at.get())) return false;
+    UniqueFd above(::openat(at.get(), "..", O_PATH | O_DIRECTORY | O_CLOEXEC));
+    struct stat next {};
+    if (!above || ::fstat(above.get(), &next) != 0) return true;
+    if (next.st_dev == status.st_dev && next.st_ino == status.st_ino) return false;  // "/"
+    at = std::move(above);
   }
   return true;
 }
 
+bool is_empty(const Directory& folder) {
+  try {
+    return folder.names().empty();
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 }  // namespace
 
-bool can_others_write(const struct stat& status) {
-  if ((status.st_mode & S_IWOTH) != 0) return true;
-  return (status.st_mode & S_IWGRP) != 0 && !is_private_group(status.st_gid);
+int mark(const Directory& folder) noexcept {
+  const UniqueFd file = folder.open_file(made_mark, O_WRONLY | O_CREAT | O_EXCL, 0444);
+  return file || errno == EEXIST ? 0 : errno;
 }
 
-bool can_others_exchange(const struct stat& directory) {
-  return can_others_write(directory) && (directory.st_mode & S_ISVTX) == 0;
+int make_marked(const Directory& parent, const std::string& name, unsigned mode) noexcept {
+  if (const int code = parent.make(name, 0700); code != 0) return code;
+  int code = 0;
+  try {
+    const Directory made = parent.beneath(name);
+    const struct stat status = made.status();
+    // Another one may have its name by now.
+    if (!is_users_alone(status) || !is_empty(made)) return EEXIST;
+    code = mark(made);
+    // What is made in it has the group of the directory above, where that is asked for.
+    if (code == 0) code = made.set_own_mode(mode | (status.st_mode & S_ISGID));
+  } catch (const Error& error) {
+    code = error.kind() == ErrorKind::not_found ? ENOENT : EINVAL;
+  } catch (const std::exception&) {
+    code = ENOMEM;
+  }
+  if (code != 0) parent.remove_empty(name);
+  return code;
 }
 
-bool remove_own_tree(const Beneath& beneath, const std::filesystem::path& path) noexcept {
+std::optional<std::string> why_kept(const Directory& parent, const Directory& folder) noexcept {
+  try {
+    const struct stat status = folder.status();
+    if (status.st_uid != ::geteuid()) return "belongs to another user";
+    if (can_others_write(status)) return "others can write to it";
+    if (has_mark(folder.fd()) || !can_be_moved_in(parent)) return std::nullopt;
+    return std::string("others could have moved it there, and it has no file ") + made_mark;
+  } catch (const std::exception&) {
+    return "cannot be read";
+  }
+}
+
+std::optional<std::string> why_kept(const Beneath& beneath, const fs::path& path) noexcept {
+  try {
+    const auto [parent, name] = beneath.parent_of(path);
+    const auto entry = parent.status_of(name);
+    if (!entry || !S_ISDIR(entry->st_mode)) return std::nullopt;
+    const Directory folder = parent.beneath(name);
+    if (folder.status().st_uid == ::geteuid() && is_empty(folder)) return std::nullopt;
+    return why_kept(parent, folder);
+  } catch (const std::exception&) {
+    return "cannot be read";
+  }
+}
+
+bool remove_all_in(const Directory& folder) noexcept {
+  try {
+    bool is_all = true;
+    for (const std::string& name : folder.names()) {
+      if (!is_mark(name)) is_all = folder.remove_tree(name) && is_all;
+    }
+    // Without its mark, what is left would stay for ever.
+    if (!is_all) return false;
+    for (const char* const name : marks)
+      is_all = folder.remove_tree(name) && is_all;
+    return is_all;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+bool remove_own_tree(const Beneath& beneath, const fs::path& path) noexcept {
   try {
     const auto [parent, name] = beneath.parent_of(path);
     const auto entry = parent.status_of(name);
     if (!entry) return true;
     if (!S_ISDIR(entry->st_mode)) return parent.unlink(name) == 0;
     const Directory folder = parent.beneath(name);
-    const struct stat status = folder.status();
-    if (status.st_uid != ::geteuid() || can_others_write(status)) return false;
-    folder.set_own_mode(0755);
-    for (const std::string& inner : folder.names())
-      folder.remove_tree(inner);
+    if (!why_kept(parent, folder)) {
+      folder.set_own_mode((folder.status().st_mode & 07777U) | S_IRWXU);
+      remove_all_in(folder);
+    }
     const int code = parent.remove_empty(name);
     return code == 0 || code == ENOENT;
   } catch (const std::exception&) {
@@ -67,7 +150,7 @@ bool remove_own_tree(const Beneath& beneath, const std::filesystem::path& path) 
   }
 }
 
-bool remove_own_tree(const std::filesystem::path& path) noexcept {
+bool remove_own_tree(const fs::path& path) noexcept {
   try {
     return remove_own_tree(Beneath::anywhere(), path);
   } catch (const std::exception&) {

@@ -1,6 +1,6 @@
 #include "path_walk.hpp"
 
-#include <sabath/base/own_tree.hpp>
+#include <sabath/base/write_access.hpp>
 
 #include <linux/openat2.h>
 

@@ -1,6 +1,7 @@
 #pragma once
 
-#include <sabath/base/directory.hpp>
+#include <sabath/base/path_lookup.hpp>
+#include <sabath/base/unique_fd.hpp>
 
 #include <string>
 

@@ -53,9 +53,9 @@ std::vector<gid_t> groups_of(uid_t user) {
         groups.resize(static_cast<std::size_t>(count));
         // It says how many there are when they do not fit.
         for (int tries = 0; tries < 3; ++tries) {
-          const int told = ::getgrouplist(entry.pw_name, entry.pw_gid, groups.data(), &count);
+          const int got = ::getgrouplist(entry.pw_name, entry.pw_gid, groups.data(), &count);
           groups.resize(static_cast<std::size_t>(count));
-          if (told >= 0) return;
+          if (got >= 0) return;
         }
         groups.clear();
       });

@@ -13,10 +13,10 @@ namespace {
 using spec::PlannedStage;
 using spec::Resources;
 
-/// Facts, outputs, metrics and the record of a step, beyond its stages.
+/// Time of a step for facts, outputs, metrics and the record.
 constexpr std::chrono::seconds own_time{60};
 
-/// What makes two jobs the same to a scheduler.
+/// Resources that make two jobs the same for a scheduler.
 Resources machine_of(Resources resources) {
   resources.time.reset();
   resources.silence.reset();
@@ -24,7 +24,7 @@ Resources machine_of(Resources resources) {
   return resources;
 }
 
-/// With all tries; nothing where the stage has no limit.
+/// Returns the limit with all tries; nothing where the stage has none.
 std::optional<std::chrono::seconds> longest(const PlannedStage& stage) {
   if (!stage.resources.time) return std::nullopt;
   const spec::Retry retry = stage.retry.value_or(spec::Retry{});
@@ -47,9 +47,9 @@ class Cut {
 
  private:
   bool is_ready(std::size_t stage) const {
-    return !taken_[stage] && std::all_of(stages_[stage].needs.begin(),
-                                         stages_[stage].needs.end(),
-                                         [&](const auto& need) { return done_.contains(need); });
+    return !taken_[stage] && std::ranges::all_of(stages_[stage].needs, [&](const auto& need) {
+      return done_.contains(need);
+    });
   }
 
   void take(std::size_t stage) {
@@ -57,14 +57,13 @@ class Cut {
     done_.insert(stages_[stage].name);
   }
 
-  /// The first that waits for nothing but, at most, stages that are not due.
+  /// The first that waits at most for stages that are not due.
   const PlannedStage* next_due() const {
     std::set<std::string> done = done_;
     for (std::size_t i = 0; i < stages_.size(); ++i) {
       const PlannedStage& stage = stages_[i];
-      const bool waits = !std::all_of(stage.needs.begin(),
-                                      stage.needs.end(),
-                                      [&](const auto& need) { return done.contains(need); });
+      const bool waits =
+          !std::ranges::all_of(stage.needs, [&](const auto& need) { return done.contains(need); });
       if (taken_[i] || waits) continue;
       if (!stage.not_due) return &stage;
       done.insert(stage.name);
@@ -72,7 +71,7 @@ class Cut {
     return nullptr;
   }
 
-  /// All that this machine can take now; `stages_` are in an order that respects needs.
+  /// All stages that this machine can take now; `stages_` respect needs.
   spec::BatchStep step(const Resources& resources) {
     spec::BatchStep step{{}, machine_of(resources)};
     std::optional<std::chrono::seconds> limit = std::chrono::seconds(0);
@@ -108,7 +107,7 @@ class Cut {
 
 Resources resources_at(const spec::Site& site, const Resources& stage) {
   Resources resources = stage;
-  // Of fewer tasks than nodes schedulers leave nodes out.
+  // With fewer tasks than nodes, schedulers leave nodes out.
   const int usual_nodes = site.resources.nodes.value_or(1);
   resources.nodes = stage.nodes.value_or(std::min(usual_nodes, stage.tasks.value_or(usual_nodes)));
   resources.tasks =
@@ -146,9 +145,8 @@ std::vector<spec::BatchStep> steps_at(const std::vector<PlannedStage>& stages,
 
 void join_due(std::vector<PlannedStage>& stages, const std::vector<PlannedStage>& others) {
   for (PlannedStage& stage : stages) {
-    const auto other = std::find_if(others.begin(), others.end(), [&](const PlannedStage& one) {
-      return one.name == stage.name;
-    });
+    const auto other = std::ranges::find_if(
+        others, [&](const PlannedStage& one) { return one.name == stage.name; });
     if (other != others.end() && !other->not_due) stage.not_due.reset();
   }
 }

@@ -4,7 +4,6 @@
 #include <sabath/batch/submit_batch.hpp>
 #include <sabath/execution/run_executors.hpp>
 #include <sabath/home/batch_files.hpp>
-#include <sabath/home/close_run.hpp>
 #include <sabath/home/run_files.hpp>
 
 #include <algorithm>
@@ -19,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The scheduler's jobs of a batch, those too that nobody could write down.
+/// Returns the jobs of a batch, including those that nobody could write down.
 std::vector<std::string> jobs_of(const home::BatchFiles& files,
                                  const spec::BatchPlan& plan,
                                  launch::Scheduler& scheduler,
@@ -36,14 +35,14 @@ std::vector<std::string> jobs_of(const home::BatchFiles& files,
                     "try again in a moment");
 }
 
-/// What is to be cancelled of one batch.
+/// Returns the jobs of one batch to cancel.
 std::vector<std::string> jobs_to_cancel(const spec::BatchPlan& plan,
                                         const std::vector<std::string>& jobs,
-                                        const std::set<std::string>& going_on,
+                                        const std::set<std::string>& unfinished,
                                         const std::set<std::string>& wanted,
                                         const launch::Scheduler& scheduler) {
-  const bool all = std::all_of(
-      going_on.begin(), going_on.end(), [&](const std::string& id) { return wanted.contains(id); });
+  const bool all =
+      std::ranges::all_of(unfinished, [&](const std::string& id) { return wanted.contains(id); });
   if (all) return jobs;
   std::vector<std::string> ids;
   std::set<std::size_t> tasks;
@@ -51,7 +50,7 @@ std::vector<std::string> jobs_to_cancel(const spec::BatchPlan& plan,
     tasks.insert(plan.task_of(run));
   for (const std::size_t task : tasks) {
     for (const std::string& neighbour : plan.runs_of(task)) {
-      if (wanted.contains(neighbour) || !going_on.contains(neighbour)) continue;
+      if (wanted.contains(neighbour) || !unfinished.contains(neighbour)) continue;
       throw base::Error(base::ErrorKind::usage,
                         "run " + neighbour + " shares its job with one that is to end",
                         "end both, or the whole study");
@@ -62,12 +61,12 @@ std::vector<std::string> jobs_to_cancel(const spec::BatchPlan& plan,
   return ids;
 }
 
-/// The runs of a batch whose end its nodes have not told.
-std::set<std::string> going_on_in(const home::BatchFiles& files, const spec::BatchPlan& plan) {
+/// Returns the runs of a batch whose end its nodes have not reported.
+std::set<std::string> unfinished_runs(const home::BatchFiles& files, const spec::BatchPlan& plan) {
   std::set<std::string> ids;
   for (const std::string& id : plan.runs) {
     std::error_code code;
-    // An attempt that was interrupted has ended, too.
+    // An interrupted attempt has ended, too.
     const bool over = fs::exists(files.ended() / id, code) &&
                       fs::exists(home::RunFiles(fs::path(plan.runs_directory) / id).record(), code);
     if (!over) ids.insert(id);
@@ -75,7 +74,7 @@ std::set<std::string> going_on_in(const home::BatchFiles& files, const spec::Bat
   return ids;
 }
 
-/// A run that never began is over when its job is: nobody else would say so.
+/// A run that never began ends with its job: no process reports that.
 void close_not_begun(const EndingRuns& ending, base::Clock& clock) {
   std::set<std::string> begun;
   std::error_code code;
@@ -89,7 +88,7 @@ void close_not_begun(const EndingRuns& ending, base::Clock& clock) {
     const home::RunFiles run(runs / id);
     if (spec::is_final(run.read_status().state)) continue;
     home::close_run(run, spec::RunState::interrupted, ending.why, clock);
-    ending.files.tell_ended(id);
+    ending.files.note_ended(id);
   }
 }
 
@@ -108,7 +107,7 @@ EndingRuns ending_of(const home::BatchFiles& files,
   spec::BatchPlan plan = files.read_plan();
   launch::Scheduler& scheduler = scheduler_of(plan.site);
   auto jobs = jobs_to_cancel(
-      plan, jobs_of(files, plan, scheduler, stop), going_on_in(files, plan), wanted, scheduler);
+      plan, jobs_of(files, plan, scheduler, stop), unfinished_runs(files, plan), wanted, scheduler);
   return {files,
           std::move(plan),
           scheduler,
@@ -120,19 +119,19 @@ EndingRuns ending_of(const home::BatchFiles& files,
 }  // namespace
 
 void end_runs(const EndingRuns& ending, base::Clock& clock, const std::stop_token& stop) {
-  std::vector<std::string> told;
+  std::vector<std::string> marked;
   for (const std::string& run : ending.runs) {
     if (ending.files.is_cancelled(run)) continue;
-    ending.files.tell_cancelled(run);
-    told.push_back(run);
+    ending.files.note_cancelled(run);
+    marked.push_back(run);
   }
   try {
     ending.scheduler.cancel(ending.jobs, stop);
   } catch (const base::Error& error) {
-    // Who was interrupted has asked already, perhaps.
+    // An interrupted request may have been sent.
     if (error.kind() == base::ErrorKind::interrupted) throw;
-    // They go on: the SIGTERM that they get one day may well be for want of time.
-    for (const std::string& run : told)
+    // They continue: a later SIGTERM may well mean that their time is over.
+    for (const std::string& run : marked)
       ending.files.forget_cancelled(run);
     throw;
   }
@@ -146,7 +145,7 @@ void cancel_runs(const std::vector<WatchedRun>& runs,
   std::vector<fs::path> here;
   std::map<fs::path, std::set<std::string>> batches;
   for (const WatchedRun& run : runs) {
-    // Nobody may know a run whose job goes on all the same.
+    // The job of an unknown run may be running.
     if (spec::is_final(run.state)) continue;
     if (run.batch.empty()) {
       here.push_back(run.directory);

@@ -6,6 +6,7 @@
 #include <sabath/home/batch_files.hpp>
 #include <sabath/home/run_files.hpp>
 #include <sabath/planning/node_slots.hpp>
+#include <sabath/spec/run_record.hpp>
 
 #include <fmt/format.h>
 
@@ -41,7 +42,7 @@ int status_of(spec::RunState state) {
   }
 }
 
-/// Failures of runs are their own affair; what kept one from being executed is worse.
+/// Failed runs report themselves; a run that could not be executed is worse.
 int worse(int a, int b) {
   const auto rank = [](int status) {
     return status == 0 ? 0 : status == failed ? 1 : status == interrupted ? 2 : 3;
@@ -49,14 +50,14 @@ int worse(int a, int b) {
   return rank(b) > rank(a) ? b : a;
 }
 
-/// Of one run in a job; where nobody says, it is one core.
+/// Needs of one run in a job; one core where nothing says.
 planning::RunNeeds needs_of_run(const spec::Resources& resources) {
   planning::RunNeeds needs = planning::needs_of(resources);
   needs.cores = std::max({needs.cores, resources.tasks.value_or(1), 1});
   return needs;
 }
 
-/// One that has not begun would die of it.
+/// A run that has not begun would fail on that.
 void send_to_executor(const home::RunFiles& run, int signal) {
   try {
     const spec::RunStatus status = run.read_status();
@@ -68,7 +69,7 @@ void send_to_executor(const home::RunFiles& run, int signal) {
   }
 }
 
-/// The runs of one task, several at a time.
+/// Runs of one task, several at a time.
 class PackedRuns {
  public:
   PackedRuns(const BatchTask& task,
@@ -110,12 +111,12 @@ class PackedRuns {
   struct Flight {
     std::string run{};
     launch::JobId job{};
-    spec::Place place{};
+    spec::ResourceSlots slots{};
   };
 
   fs::path directory(const std::string& run) const { return fs::path(plan_.runs_directory) / run; }
 
-  /// How a run ended that has its record.
+  /// Returns the end of a run with a record.
   std::optional<int> over(const std::string& run) const {
     const home::RunFiles files(directory(run));
     std::error_code code;
@@ -144,8 +145,8 @@ class PackedRuns {
     }
   }
 
-  /// What is not said is the child's to know: everything.
-  std::vector<std::string> command(const std::string& run, const spec::Place& place) const {
+  /// Resources that are not set are the child's: all of them.
+  std::vector<std::string> command(const std::string& run, const spec::ResourceSlots& slots) const {
     std::vector<std::string> argv{node_.program.string(),
                                   "exec",
                                   directory(run).string(),
@@ -153,29 +154,29 @@ class PackedRuns {
                                   task_.folder.string(),
                                   "--step",
                                   std::to_string(task_.step)};
-    if (!place.cpus.empty())
-      argv.insert(argv.end(), {"--cpus", fmt::format("{}", fmt::join(place.cpus, ","))});
-    if (!place.gpus.empty())
-      argv.insert(argv.end(), {"--gpus", fmt::format("{}", fmt::join(place.gpus, ","))});
+    if (!slots.cpus.empty())
+      argv.insert(argv.end(), {"--cpus", fmt::format("{}", fmt::join(slots.cpus, ","))});
+    if (!slots.gpus.empty())
+      argv.insert(argv.end(), {"--gpus", fmt::format("{}", fmt::join(slots.gpus, ","))});
     return argv;
   }
 
   bool start() {
     bool moved = false;
     while (!waiting_.empty() && flights_.size() < division_.jobs) {
-      const auto place = slots_.take();
-      if (!place) break;
+      const auto slots = slots_.take();
+      if (!slots) break;
       const std::string run = waiting_.front();
       waiting_.pop_front();
       moved = true;
       try {
         const launch::JobId job =
-            tools_.launcher.submit({run, command(run, *place), directory(run)});
+            tools_.launcher.submit({run, command(run, *slots), directory(run)});
         tools_.observer.note(run + ": started");
-        flights_.push_back({run, job, *place});
+        flights_.push_back({run, job, *slots});
       } catch (const Error& error) {
         tools_.observer.warn(run + ": " + error.what(), error.hint());
-        slots_.give_back(*place);
+        slots_.give_back(*slots);
         take(not_executed);
       }
     }
@@ -196,7 +197,7 @@ class PackedRuns {
           return false;
         });
     for (auto flight = over; flight != flights_.end(); ++flight)
-      slots_.give_back(flight->place);
+      slots_.give_back(flight->slots);
     const bool moved = over != flights_.end();
     flights_.erase(over, flights_.end());
     return moved;

@@ -4,6 +4,7 @@
 #include <sabath/batch/run_accounting.hpp>
 #include <sabath/home/batch_files.hpp>
 #include <sabath/home/run_files.hpp>
+#include <sabath/spec/run_record.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -30,14 +31,14 @@ void write_accounting(const fs::path& run_directory, const RunAccounting& accoun
       run_directory / file_name, base::pretty_json(json), base::Durability::ordered_only);
 }
 
-/// A group of tasks for each run: one for each step that it came to.
+/// A group of tasks for each run: one for each step that it reached.
 std::vector<std::string> tasks_of(const WatchedRun& run,
                                   const spec::BatchPlan& plan,
                                   const spec::BatchJobs& jobs,
                                   const launch::Scheduler& scheduler) {
   std::size_t steps = jobs.jobs.size();
   if (steps > 1) {
-    // One that failed earlier has no job of the later steps that did anything.
+    // A run that failed earlier has no job of later steps with any usage.
     const auto record = home::RunFiles(run.directory).read_record();
     if (record && record->jobs && !record->jobs->empty())
       steps = std::min(steps, record->jobs->back().start.step);
@@ -55,7 +56,7 @@ void add_to(std::optional<T>& sum, const std::optional<T>& other) {
   if (other) sum = sum.value_or(T{}) + *other;
 }
 
-/// Of steps that came one after the other. Nothing while one of them is not accounted for.
+/// Adds steps in sequence. Returns nothing while one of them is not accounted for.
 std::optional<launch::JobUse> use_of_all(const std::vector<std::string>& tasks,
                                          const std::map<std::string, launch::JobUse>& uses) {
   std::optional<launch::JobUse> all;
@@ -78,19 +79,19 @@ std::optional<launch::JobUse> use_of_all(const std::vector<std::string>& tasks,
 
 void keep_for_batch(const fs::path& directory,
                     const std::vector<const WatchedRun*>& runs,
-                    const RunWatch::DeskOf& desk_of,
+                    const MonitorOf& monitor_of,
                     const std::stop_token& stop) {
   const home::BatchFiles files(directory);
   if (!files.is_written()) return;
   const spec::BatchPlan plan = files.read_plan();
   const auto jobs = files.read_jobs();
   if (!jobs || jobs->jobs.empty() || plan.pack > 1) return;
-  SchedulerDesk& desk = desk_of(plan.site);
-  if (desk.scheduler().description().accounting.empty()) return;
+  SchedulerMonitor& monitor = monitor_of(plan.site);
+  if (monitor.scheduler().description().accounting.empty()) return;
   std::vector<std::vector<std::string>> groups;
   for (const WatchedRun* run : runs)
-    groups.push_back(tasks_of(*run, plan, *jobs, desk.scheduler()));
-  const auto uses = desk.accounting(groups, stop);
+    groups.push_back(tasks_of(*run, plan, *jobs, monitor.scheduler()));
+  const auto uses = monitor.accounting(groups, stop);
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const auto use = use_of_all(groups[i], uses);
     const bool tells = use && (use->elapsed_s || use->max_rss_bytes || use->energy_j);
@@ -121,7 +122,7 @@ std::optional<RunAccounting> read_accounting(const fs::path& run_directory) {
 }
 
 void keep_accounting(const std::vector<WatchedRun>& runs,
-                     const RunWatch::DeskOf& desk_of,
+                     const MonitorOf& monitor_of,
                      base::Observer& observer,
                      const std::stop_token& stop) {
   std::map<fs::path, std::vector<const WatchedRun*>> batches;
@@ -133,7 +134,7 @@ void keep_accounting(const std::vector<WatchedRun>& runs,
   }
   for (const auto& [directory, members] : batches) {
     try {
-      keep_for_batch(directory, members, desk_of, stop);
+      keep_for_batch(directory, members, monitor_of, stop);
     } catch (const base::Error& error) {
       if (error.kind() == base::ErrorKind::interrupted) return;
       observer.warn(error.what(), error.hint());  // the runs are recorded all the same

@@ -1,19 +1,19 @@
 #include <sabath/batch/submit_batch.hpp>
 #include <sabath/home/batch_bundle.hpp>
-#include <sabath/home/travelling_program.hpp>
+#include <sabath/home/program_bundle.hpp>
 
 #include <algorithm>
 
 namespace sabath::batch {
 namespace {
 
-/// What goes there and comes back where the node sees none of our files.
+/// Files to and from a node that does not see ours.
 void move_files(const home::BatchFiles& files,
                 const spec::BatchPlan& plan,
                 const std::filesystem::path& program,
                 launch::BatchJob& job) {
   const home::Bundle bundle = home::make_bundle(files, plan);
-  if (plan.site.program.empty()) job.inputs = home::travelling_program(program, files.directory());
+  if (plan.site.program.empty()) job.inputs = home::program_bundle(program, files.directory());
   job.inputs.push_back(bundle.archive);
   job.inputs.insert(job.inputs.end(), bundle.inputs.begin(), bundle.inputs.end());
   job.outputs = {home::returned_name("{task}")};
@@ -41,8 +41,8 @@ launch::BatchJob job_of(const home::BatchFiles& files,
   return job;
 }
 
-/// The first job of a batch that has to wait for another one, unless that is over already: then the
-/// scheduler may have forgotten it.
+/// Returns the first job of a batch that has to wait for another one. Nothing where that is over:
+/// the scheduler may have forgotten it.
 void wait_for_earlier(const home::BatchFiles& files,
                       const spec::BatchPlan& plan,
                       launch::BatchJob& job) {
@@ -54,8 +54,7 @@ void wait_for_earlier(const home::BatchFiles& files,
   const auto has_ended = [&](const std::string& run) {
     return std::filesystem::exists(earlier.ended() / run, code);
   };
-  if (!jobs || jobs->jobs.empty() || std::all_of(its.runs.begin(), its.runs.end(), has_ended))
-    return;
+  if (!jobs || jobs->jobs.empty() || std::ranges::all_of(its.runs, has_ended)) return;
   job.after_any = jobs->jobs.back();
   job.after_any_is_array = its.is_array();
 }
@@ -80,12 +79,11 @@ spec::BatchJobs submit_batch(const home::BatchFiles& files,
                              const std::filesystem::path& program,
                              base::Clock& clock,
                              const std::stop_token& stop) {
-  files.tell_submitter();
+  files.note_submitter();
   spec::BatchJobs jobs;
   const auto is_cancelled = [&] {
-    return std::all_of(plan.runs.begin(), plan.runs.end(), [&](const std::string& run) {
-      return files.is_cancelled(run);
-    });
+    return std::ranges::all_of(plan.runs,
+                               [&](const std::string& run) { return files.is_cancelled(run); });
   };
   for (std::size_t step = 1; step <= plan.steps.size(); ++step) {
     if (step > 1 && is_cancelled())
@@ -100,7 +98,7 @@ spec::BatchJobs submit_batch(const home::BatchFiles& files,
     jobs.submitted = base::format_rfc3339(clock.now());
     files.write_jobs(jobs);
   }
-  // Who cancelled it did not know of the last.
+  // A process that cancelled the batch did not know of the last job.
   if (plan.steps.size() > 1 && is_cancelled()) scheduler.cancel(jobs.jobs, stop);
   return jobs;
 }

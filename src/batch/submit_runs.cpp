@@ -1,13 +1,12 @@
-#include "batch_turns.hpp"
+#include "batch_throttle.hpp"
 
 #include <sabath/base/error.hpp>
-#include <sabath/base/sync_file_system.hpp>
+#include <sabath/base/file.hpp>
 #include <sabath/base/version.hpp>
 #include <sabath/batch/batch_steps.hpp>
 #include <sabath/batch/cancel_runs.hpp>
 #include <sabath/batch/submit_batch.hpp>
 #include <sabath/batch/submit_runs.hpp>
-#include <sabath/home/close_run.hpp>
 #include <sabath/home/run_files.hpp>
 #include <sabath/home/tuning_variables.hpp>
 #include <sabath/planning/expand_study.hpp>
@@ -21,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Slurm's own default is one more, and counts from 0.
+/// The default of Slurm is one more, and counts from 0.
 constexpr std::size_t usual_array = 1000;
 
 spec::BatchPlan batch_of(const std::string& id, const SubmitTools& tools) {
@@ -34,7 +33,7 @@ spec::BatchPlan batch_of(const std::string& id, const SubmitTools& tools) {
   return plan;
 }
 
-/// What the scheduler has not got is closed: nobody waits for it.
+/// Closes what the scheduler lacks: nobody waits for it.
 void close_refused(const spec::BatchPlan& plan, const std::string& why, base::Clock& clock) {
   const fs::path runs = plan.runs_directory;
   for (const std::string& id : plan.runs) {
@@ -42,8 +41,8 @@ void close_refused(const spec::BatchPlan& plan, const std::string& why, base::Cl
   }
 }
 
-/// Of several steps the first may be accepted: without the others they are good for nothing. Says
-/// what became of them.
+/// The first of several steps may be accepted; it is useless without the others. Returns what
+/// became of them.
 std::string end_accepted(const home::BatchFiles& files,
                          const spec::BatchPlan& plan,
                          const spec::BatchJobs& jobs,
@@ -54,13 +53,13 @@ std::string end_accepted(const home::BatchFiles& files,
              tools.clock,
              {});
   } catch (const base::Error& error) {
-    // Whoever looks next sees that steps are missing, and tries it again.
+    // The next look sees that steps are missing, and tries again.
     return "what was handed in before could not be ended: " + std::string(error.what());
   }
   return "what was handed in before is ended";
 }
 
-/// What the scheduler refuses is closed. `then` says how its user goes on.
+/// Closes what the scheduler refuses. `then` is the hint for the user.
 void hand_in(const home::BatchFiles& files,
              const spec::BatchPlan& plan,
              const SubmitTools& tools,
@@ -85,8 +84,7 @@ void hand_in(const home::BatchFiles& files,
     refuse(error);
     throw;
   } catch (const base::Error& error) {
-    // Any other may have come after the scheduler accepted it: then whoever looks next finds the
-    // job.
+    // Another error may come after the scheduler accepted the job: the next look then finds it.
     if (error.kind() == base::ErrorKind::usage) refuse(error);
     throw;
   }
@@ -107,13 +105,13 @@ std::size_t tasks_of(std::size_t runs, int pack) {
   return (runs + each - 1) / each;
 }
 
-/// Of so many runs in all, those that the fullest job has.
+/// Returns the number of runs in the fullest job.
 int runs_in_one_job(std::size_t runs, int pack) {
   return static_cast<int>(
       std::clamp<std::size_t>(runs, 1, static_cast<std::size_t>(std::max(pack, 1))));
 }
 
-/// The jobs of so many runs each, which may have to go one after another.
+/// Returns the jobs for the runs of one job; they may have to run in sequence.
 std::vector<spec::BatchStep> packed_steps(const std::vector<spec::PlannedStage>& stages,
                                           int pack,
                                           const spec::Site& site,
@@ -129,12 +127,13 @@ std::vector<spec::BatchStep> packed_steps(const std::vector<spec::PlannedStage>&
 }  // namespace
 
 planning::RunRequest at_site(planning::RunRequest request, const spec::Site& site) {
-  request.site = site.name;
-  request.scheduler = site.scheduler;
+  planning::Placement& placement = request.placement;
+  placement.site = site.name;
+  placement.scheduler = site.scheduler;
   if (request.variant.empty()) request.variant = site.variant;
-  if (!request.knobs) request.knobs.emplace();
-  request.knobs->insert(site.variables.begin(), site.variables.end());
-  // What a job is asked for is what its ranks get.
+  if (!placement.variables) placement.variables.emplace();
+  placement.variables->insert(site.variables.begin(), site.variables.end());
+  // The ranks of a job get what the job asks for.
   for (spec::Stage& stage : request.recipe.stages)
     stage.resources = resources_at(site, stage.resources);
   return request;
@@ -143,7 +142,7 @@ planning::RunRequest at_site(planning::RunRequest request, const spec::Site& sit
 std::vector<std::string> left_behind(const base::Environment& shell, const spec::Site& site) {
   std::vector<std::string> names;
   for (const auto& [name, value] : shell) {
-    if (home::is_knob(name) && !site.variables.contains(name)) names.push_back(name);
+    if (home::is_tuning_variable(name) && !site.variables.contains(name)) names.push_back(name);
   }
   return names;
 }
@@ -166,7 +165,7 @@ std::vector<spec::BatchStep> jobs_for(const planning::RunRequest& request,
   std::vector<spec::BatchStep> steps =
       packed_steps(stages, runs_in_one_job(points.size(), pack), site, scheduler);
   for (const spec::BatchStep& step : steps)
-    launch::check_asked_for(scheduler, site, step.resources);
+    launch::check_submission_options(scheduler, site, step.resources);
   return steps;
 }
 
@@ -178,7 +177,7 @@ void check_at_once(std::size_t runs,
   const spec::SchedulerDescription& description = scheduler.description();
   if (description.knows("at_once") && description.knows("after_any")) return;
   const std::size_t most = runs_in_one_array(site, scheduler, pack, stop);
-  BatchTurns(description, site, tasks_of(runs, pack), tasks_of(most, pack));
+  BatchThrottle(description, site, tasks_of(runs, pack), tasks_of(most, pack));
 }
 
 std::string submit_run(const planning::PreparedRecipe& prepared,
@@ -186,11 +185,11 @@ std::string submit_run(const planning::PreparedRecipe& prepared,
                        const std::stop_token& stop) {
   jobs_for(prepared.request, {}, 1, tools.site, tools.scheduler.description());
   planning::RunRequest request = at_site(prepared.request, tools.site);
-  request.batch = "jobs/1";
+  request.placement.batch = "jobs/1";
   const spec::RunPlan planned = tools.preparer.plan(prepared, request, stop);
   const home::BatchFiles files = home::make_batch(tools.folders.runs() / planned.run_id);
   spec::BatchPlan plan = batch_of(planned.run_id, tools);
-  for (const auto& [name, value] : request.knobs.value_or(std::map<std::string, std::string>{}))
+  for (const auto& [name, value] : *request.placement.variables)
     plan.site.variables[name] = value;
   plan.runs = {planned.run_id};
   plan.steps = packed_steps(planned.stages, 1, tools.site, tools.scheduler.description());
@@ -203,15 +202,14 @@ std::vector<std::string> submit_points(const home::StudyFiles& files,
                                        const std::vector<std::size_t>& points,
                                        const planning::PreparedRecipe& prepared,
                                        const SubmitTools& tools,
-                                       base::Observer& observer,
                                        const std::stop_token& stop) {
   const int pack = study.pack.value_or(1);
   jobs_for(prepared.request, study.points, pack, tools.site, tools.scheduler.description());
   const std::size_t most = runs_in_one_array(tools.site, tools.scheduler, pack, stop);
-  BatchTurns turns(tools.scheduler.description(),
-                   tools.site,
-                   tasks_of(points.size(), pack),
-                   tasks_of(most, pack));
+  BatchThrottle turns(tools.scheduler.description(),
+                      tools.site,
+                      tasks_of(points.size(), pack),
+                      tasks_of(most, pack));
   std::vector<std::string> ids;
   for (std::size_t first = 0; first < points.size(); first += most) {
     const std::size_t last = std::min(points.size(), first + most);
@@ -221,26 +219,27 @@ std::vector<std::string> submit_points(const home::StudyFiles& files,
     plan.pack = pack;
     plan.after = turns.next(number);
     planning::RunRequest request = at_site(prepared.request, tools.site);
-    request.study_id = study.study_id;
-    request.batch = "../../studies/" + study.study_id + "/jobs/" + number;
-    request.durability = base::Durability::ordered_only;
+    request.study.id = study.study_id;
+    request.placement.batch = "../../studies/" + study.study_id + "/jobs/" + number;
+    request.study.durability = base::Durability::ordered_only;
     std::vector<home::StudyFiles::Run> runs;
     std::vector<spec::PlannedStage> stages;
     const auto plan_one = [&](std::size_t i) {
       request.set = study.points[points[i]].set;
       request.seed = study.points[points[i]].seed;
-      request.study_point = points[i];
+      request.study.point = points[i];
       const spec::RunPlan planned = tools.preparer.plan(prepared, request, stop);
       if (stages.empty()) {
         stages = planned.stages;
-        request.sibling = planning::OriginalCode{planned.code_state.value_or(spec::CodeState{}),
-                                                 tools.folders.runs() / planned.run_id};
+        request.study.sibling = planning::OriginalCode{
+            planned.code_state.value_or(spec::CodeState{}), tools.folders.runs() / planned.run_id};
       } else {
         join_due(stages, planned.stages);
       }
       runs.push_back({points[i], planned.run_id});
       plan.runs.push_back(planned.run_id);
-      observer.progress({"planning runs", i + 1, points.size(), false, i + 1 == points.size()});
+      tools.observer.progress(
+          {"planning runs", i + 1, points.size(), false, i + 1 == points.size()});
     };
     try {
       for (std::size_t i = first; i < last; ++i)
@@ -254,7 +253,8 @@ std::vector<std::string> submit_points(const home::StudyFiles& files,
     plan.steps = packed_steps(
         stages, runs_in_one_job(last - first, pack), tools.site, tools.scheduler.description());
     files.add_runs(runs);  // before it is handed in: no run of the study is ever unknown to it
-    hand_in(batch, plan, tools, "'sabath run --resume " + study.study_id + "' goes on", stop);
+    hand_in(
+        batch, plan, tools, "run 'sabath run --resume " + study.study_id + "' to continue", stop);
     ids.insert(ids.end(), plan.runs.begin(), plan.runs.end());
   }
   return ids;

@@ -1,20 +1,20 @@
 #include "cache_state.hpp"
 #include "objects/damaged.hpp"
 #include "objects/placement.hpp"
-#include "objects/verify.hpp"
+#include "objects/verification.hpp"
 #include "partials/journal.hpp"
+#include "partials/partial_checks.hpp"
+#include "partials/partial_object_file.hpp"
 #include "partials/single_flight.hpp"
 #include "partials/space.hpp"
-#include "partials/staged_object.hpp"
 #include "records_json.hpp"
-#include "trees/staged_tree.hpp"
+#include "trees/partial_tree_folder.hpp"
+#include "trees/publish_tree.hpp"
 
-#include <sabath/base/archive/extract_into.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/cache/cache.hpp>
 
-#include <algorithm>
 #include <utility>
 
 #include <sys/stat.h>
@@ -26,126 +26,101 @@ namespace fs = std::filesystem;
 using base::Error;
 using base::ErrorKind;
 
-/// The sums let a damaged object be mended instead of fetched again; without them it is fetched.
+/// Throws Error{internal} for a partial that was not opened in the cache at `root`.
+template <class Own, class Partial>
+Own& own_partial(Partial* partial, const fs::path& root) {
+  auto* const own = static_cast<Own*>(partial);
+  if (own == nullptr || own->root() != root) {
+    throw Error(ErrorKind::internal, "publish: the partial does not belong to this cache");
+  }
+  return *own;
+}
+
+/// Keeps the checksums, with which a damaged object can be repaired instead of fetched again.
 void keep_pieces(const Layout& layout, const fs::path& path, const JournalContent& parts) {
   if (parts.ranges.size() < 2) return;
   try {
     layout.ensure_folder(path.parent_path());
     layout.beneath().write_atomically(path, journal_text(parts), base::Durability::ordered_only);
   } catch (const Error&) {
-    // The object is published, and that is what counts.
+    // The object is published. Without checksums a repair fetches all of it.
   }
 }
 
-/// Sums that cannot be read mend nothing: the object is fetched.
 std::optional<JournalContent> pieces_of(const Layout& layout, const base::Digest& digest) {
   try {
     return read_journal(layout.pieces(digest));
   } catch (const Error&) {
-    return std::nullopt;
+    return std::nullopt;  // the repair fetches all of the object
   }
 }
 
-void check_digests(const SealedFile& sealed, const std::vector<base::Digest>& expected) {
-  for (const base::Digest& wanted : expected) {
-    const auto actual =
-        std::find_if(sealed.digests.begin(), sealed.digests.end(), [&](const base::Digest& digest) {
-          return digest.algorithm == wanted.algorithm;
-        });
-    if (actual != sealed.digests.end() && *actual == wanted) continue;
-    throw Error(ErrorKind::integrity,
-                "staged file of " + std::to_string(sealed.size_bytes) +
-                    " bytes: does not match its digest: expected " + wanted.text() + ", got " +
-                    (actual == sealed.digests.end() ? "none" : actual->text()),
-                "the source has other bytes than its description says, or they were damaged on the "
-                "way; nothing was kept");
-  }
+Object publish_object(CacheState& state,
+                      PartialObjectFile& partial,
+                      const std::vector<base::Digest>& expected) {
+  return storing_in(state.layout.root(), [&] {
+    const SealedFile sealed = partial.seal(expected);
+    Object object;
+    try {
+      check_digests("partial file of " + std::to_string(sealed.size_bytes) + " bytes",
+                    sealed.digests,
+                    expected,
+                    "the source has other bytes than its description says, or they were damaged on "
+                    "the way; nothing was kept");
+      object = state.own.objects.adopt(
+          partial.beneath(), sealed.path, sealed.digests.front(), sealed.status);
+    } catch (const Error& error) {
+      // On a storage error the file is complete, and stays for the next attempt.
+      if (error.kind() == ErrorKind::integrity) partial.discard();
+      throw;
+    }
+    partial.discard();
+    keep_pieces(state.layout, state.layout.pieces(object.digest), sealed.parts);
+    return object;
+  });
 }
 
-/// What names a tree of archives and files before it is unpacked.
-base::Digest identity_of(const std::vector<PackedPart>& archives,
-                         const std::vector<base::ArchiveEntry>& files) {
-  std::string text;
-  for (const PackedPart& part : archives)
-    text += part.kind + " " + part.archive.digest.text() + " " + part.folder + "\n";
-  return base::sha256_of(text + manifest_text(files));
+std::unique_ptr<PartialObjectFile> open_object(CacheState& state,
+                                               std::string_view key,
+                                               const std::vector<base::Digest>& expected) {
+  return storing_in(state.layout.root(), [&] {
+    return state.adopt_or_begin(key, [&](Attempt attempt) {
+      return std::make_unique<PartialObjectFile>(state.layout.root(), std::move(attempt), expected);
+    });
+  });
 }
 
-std::vector<base::ArchiveEntry> extract_into(const Attempt& attempt,
-                                             const fs::path& archive,
-                                             const fs::path& folder,
-                                             const base::ArchiveLimits& limits,
-                                             base::Observer& observer,
-                                             const std::stop_token& stop) {
-  attempt.beneath().make_directories(folder);
-  return base::extract_archive(
-      archive, attempt.beneath().directory(folder), limits, observer, stop);
+/// Copies the intact parts of a damaged object, in its place or set aside.
+void take_intact_parts(CacheState& state, const base::Digest& digest, PartialObjectFile& partial) {
+  storing_in(state.layout.root(), [&] {
+    const auto parts = pieces_of(state.layout, digest);
+    if (!parts) return;
+    partial.take_intact(state.layout.object(digest), *parts);
+    for (const fs::path& damaged : set_aside_of(state.layout, digest))
+      partial.take_intact(damaged, *parts);
+  });
 }
 
-void unpack_part(const PackedPart& part,
-                 const Attempt& attempt,
-                 const fs::path& folder,
-                 std::vector<base::ArchiveEntry>& entries,
-                 base::Observer& observer,
-                 const std::stop_token& stop) {
-  const fs::path destination = folder / part.folder;
-  auto found = extract_into(attempt, part.archive.path, destination, part.limits, observer, stop);
-  for (auto& entry : found) {
-    if (!part.folder.empty()) entry.path = part.folder + "/" + entry.path;
-    entries.push_back(std::move(entry));
-  }
-}
-
-/// Sorts by path. The manifest is made of them.
-void check_distinct(std::vector<base::ArchiveEntry>& entries) {
-  const auto by_path = [](const auto& a, const auto& b) { return a.path < b.path; };
-  std::sort(entries.begin(), entries.end(), by_path);
-  const auto twice =
-      std::adjacent_find(entries.begin(), entries.end(), [](const auto& a, const auto& b) {
-        return a.path == b.path;
-      });
-  if (twice == entries.end()) return;
-  throw Error(ErrorKind::integrity,
-              twice->path + ": stands in two of the parts that make one tree",
-              "give each archive a folder of its own in the document");
+Tree publish_partial_tree(CacheState& state, PartialTreeFolder& partial) {
+  return storing_in(state.layout.root(), [&] {
+    try {
+      Tree tree = state.own.trees.adopt(partial.beneath(), partial.folder(), partial.seal());
+      partial.discard();
+      return tree;
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::integrity) partial.discard();
+      throw;
+    }
+  });
 }
 
 }  // namespace
-
-std::string_view to_string(Placement placement) {
-  switch (placement) {
-    case Placement::reflink:
-      return "reflink";
-    case Placement::symlink:
-      return "symlink";
-    case Placement::copy:
-      return "copy";
-  }
-  return "copy";
-}
-
-Cache::State::Orphans Cache::State::take_orphans(std::string_view key) {
-  Orphans orphans;
-  for (Attempt& orphan : Attempt::take_orphans(layout, layout.partial(key), self())) {
-    try {
-      const std::uint64_t bytes = adoptable_bytes(orphan);
-      if (bytes == 0) {
-        orphan.discard_at_end();
-      } else {
-        orphans.emplace(bytes, std::move(orphan));
-      }
-    } catch (const Error&) {
-      // It is left again: that says nothing of what is there.
-    }
-  }
-  return orphans;
-}
 
 Cache::Cache(const fs::path& root,
              const fs::path& private_directory,
              base::Clock& clock,
              const CacheOptions& options)
-    : state_(std::make_unique<State>(root, private_directory, clock, options)) {}
+    : state_(std::make_unique<CacheState>(root, private_directory, clock, options)) {}
 
 Cache::~Cache() = default;
 
@@ -158,73 +133,43 @@ std::optional<Object> Cache::find(const base::Digest& digest) {
   return state_->first_of([&](const Level& level) { return level.objects.find(digest); });
 }
 
-std::unique_ptr<Staging> Cache::stage(std::string_view key,
-                                      const std::vector<base::Digest>& expected) {
-  return storing_in(root(), [&]() -> std::unique_ptr<Staging> {
-    return state_->adopt_or_begin(key, [&](Attempt attempt) {
-      return std::make_unique<StagedObject>(root(), std::move(attempt), expected);
-    });
-  });
+std::unique_ptr<PartialObject> Cache::open_partial(std::string_view key,
+                                                   const std::vector<base::Digest>& expected) {
+  return open_object(*state_, key, expected);
 }
 
-std::unique_ptr<Staging> Cache::stage_repair(const base::Digest& digest) {
-  return storing_in(root(), [&]() -> std::unique_ptr<Staging> {
-    auto staged = state_->adopt_or_begin(digest.hex, [&](Attempt attempt) {
-      return std::make_unique<StagedObject>(root(), std::move(attempt), std::vector{digest});
-    });
-    const auto parts = pieces_of(state_->layout, digest);
-    if (!parts) return staged;
-    staged->take_intact(state_->layout.object(digest), *parts);
-    for (const fs::path& damaged : set_aside_of(state_->layout, digest))
-      staged->take_intact(damaged, *parts);
-    return staged;
-  });
+std::unique_ptr<PartialObject> Cache::open_repair(const base::Digest& digest) {
+  auto partial = open_object(*state_, digest.hex, {digest});
+  take_intact_parts(*state_, digest, *partial);
+  return partial;
 }
 
-Object Cache::publish(std::unique_ptr<Staging> staging, const std::vector<base::Digest>& expected) {
-  auto* const staged = static_cast<StagedObject*>(staging.get());
-  if (staged == nullptr || staged->root() != root()) {
-    throw Error(ErrorKind::internal, "publish: the staged file is not one of this cache");
-  }
-  return storing_in(root(), [&] {
-    const SealedFile sealed = staged->seal(expected);
-    Object object;
-    try {
-      check_digests(sealed, expected);
-      object = state_->objects.adopt(
-          staged->beneath(), sealed.path, sealed.digests.front(), sealed.status);
-    } catch (const Error& error) {
-      // What the disk refuses to take is complete, and there for the next attempt.
-      if (error.kind() == ErrorKind::integrity) staged->discard();
-      throw;
-    }
-    staged->discard();
-    keep_pieces(state_->layout, state_->layout.pieces(object.digest), sealed.parts);
-    return object;
-  });
+Object Cache::publish(std::unique_ptr<PartialObject> partial,
+                      const std::vector<base::Digest>& expected) {
+  return publish_object(*state_, own_partial<PartialObjectFile>(partial.get(), root()), expected);
 }
 
 Object Cache::publish_file(const fs::path& file) {
-  auto staging = storing_in(root(), [&] {
-    auto staged =
-        std::make_unique<StagedObject>(root(),
-                                       state_->begin_attempt("file:" + fs::absolute(file).string()),
-                                       std::vector<base::Digest>{});
-    staged->copy_from(file);
-    return staged;
+  const std::string key = "file:" + fs::absolute(file).string();
+  const auto copy = storing_in(root(), [&] {
+    auto partial = std::make_unique<PartialObjectFile>(
+        root(), state_->begin_attempt(key), std::vector<base::Digest>{});
+    partial->copy_from(file);
+    return partial;
   });
-  return publish(std::move(staging), {});
+  return publish_object(*state_, *copy, {});
 }
 
 std::optional<std::string> Cache::share(const fs::path& file,
                                         const base::Digest& digest,
                                         const struct stat& hashed,
                                         bool durable) {
-  return storing_in(root(), [&] { return state_->objects.share(file, digest, hashed, durable); });
+  return storing_in(root(),
+                    [&] { return state_->own.objects.share(file, digest, hashed, durable); });
 }
 
 std::optional<std::string> Cache::link(const base::Digest& digest, const fs::path& file) {
-  return storing_in(root(), [&] { return state_->objects.link(digest, file); });
+  return storing_in(root(), [&] { return state_->own.objects.link(digest, file); });
 }
 
 void Cache::check_space(std::uint64_t bytes, std::uint64_t files) const {
@@ -239,13 +184,7 @@ bool Cache::single_flight(std::string_view key,
                           const Flight& flight,
                           base::Observer& observer,
                           std::stop_token stop) {
-  return fly_alone(state_->layout,
-                   state_->layout.claim(key),
-                   state_->self(),
-                   flight,
-                   state_->clock,
-                   observer,
-                   std::move(stop));
+  return fly_alone(*state_, state_->layout.claim(key), flight, observer, stop);
 }
 
 Tree Cache::publish_archive(const Object& archive,
@@ -253,93 +192,30 @@ Tree Cache::publish_archive(const Object& archive,
                             base::Observer& observer,
                             std::stop_token stop,
                             const base::ArchiveLimits& limits) {
-  if (kind != "tar" && kind != "zip") {
-    throw Error(ErrorKind::usage,
-                archive.digest.text() + ": cannot be unpacked: '" + std::string(kind) +
-                    "' is no kind of archive",
-                "known kinds are tar, zip");
-  }
-  const fs::path record = state_->layout.unpacked(archive.digest);
-  const auto known = state_->first_of([&](const Level& level) -> std::optional<Tree> {
-    const auto digest = level.records.read(level.layout.unpacked(archive.digest), parse_unpacked);
-    return digest ? level.trees.find(*digest) : std::nullopt;
-  });
-  if (known) return *known;
-  return storing_in(root(), [&] {
-    const Attempt attempt = state_->begin_attempt("archive:" + archive.digest.text());
-    const fs::path folder = attempt.folder() / "tree";
-    auto entries = extract_into(attempt, archive.path, folder, limits, observer, stop);
-    Tree tree = state_->trees.adopt(attempt.beneath(), folder, std::move(entries));
-    state_->own.records.write(record, unpacked_text(archive.digest, tree.digest), parse_unpacked);
-    return tree;
-  });
+  return publish_archive_tree(*state_, archive, kind, observer, stop, limits);
 }
 
 Tree Cache::publish_archives(const std::vector<PackedPart>& archives,
                              const std::map<std::string, Object>& files,
                              base::Observer& observer,
                              std::stop_token stop) {
-  if (archives.size() == 1 && archives.front().folder.empty() && files.empty()) {
-    const PackedPart& only = archives.front();
-    return publish_archive(only.archive, only.kind, observer, std::move(stop), only.limits);
-  }
-  std::vector<base::ArchiveEntry> entries = entries_of(files);
-  const base::Digest key = identity_of(archives, entries);
-  const fs::path record = state_->layout.unpacked(key);
-  if (const auto digest = state_->own.records.read(record, parse_unpacked)) {
-    if (auto tree = state_->trees.find(*digest)) return *tree;
-  }
-  return storing_in(root(), [&] {
-    const Attempt attempt = state_->begin_attempt("archives:" + key.text());
-    const fs::path folder = attempt.folder() / "tree";
-    attempt.beneath().make_directories(folder);
-    for (const PackedPart& part : archives)
-      unpack_part(part, attempt, folder, entries, observer, stop);
-    check_distinct(entries);
-    const base::Digest digest = base::sha256_of(manifest_text(entries));
-    fill_tree(state_->layout, attempt.beneath(), folder, state_->layout.tree(digest), files);
-    Tree tree = state_->trees.adopt(attempt.beneath(), folder, std::move(entries));
-    state_->own.records.write(record, unpacked_text(key, tree.digest), parse_unpacked);
-    return tree;
-  });
+  return publish_archives_tree(*state_, archives, files, observer, stop);
 }
 
 Tree Cache::publish_tree(const std::map<std::string, Object>& files) {
-  auto entries = entries_of(files);
-  const base::Digest digest = base::sha256_of(manifest_text(entries));
-  if (auto tree = find_tree(digest)) return *tree;
-  return storing_in(root(), [&] {
-    const Attempt attempt = state_->begin_attempt("tree:" + digest.text());
-    const fs::path folder = attempt.folder() / "tree";
-    attempt.beneath().make_directories(folder);
-    fill_tree(state_->layout, attempt.beneath(), folder, state_->layout.tree(digest), files);
-    return state_->trees.adopt(attempt.beneath(), folder, std::move(entries));
-  });
+  return publish_object_tree(*state_, files);
 }
 
-std::unique_ptr<TreeStaging> Cache::stage_tree(std::string_view key) {
-  return storing_in(root(), [&]() -> std::unique_ptr<TreeStaging> {
+std::unique_ptr<PartialTree> Cache::open_partial_tree(std::string_view key) {
+  return storing_in(root(), [&]() -> std::unique_ptr<PartialTree> {
     return state_->adopt_or_begin(key, [&](Attempt attempt) {
-      return std::make_unique<StagedTree>(state_->layout, std::move(attempt));
+      return std::make_unique<PartialTreeFolder>(state_->layout, std::move(attempt));
     });
   });
 }
 
-Tree Cache::publish(std::unique_ptr<TreeStaging> staging) {
-  auto* const staged = static_cast<StagedTree*>(staging.get());
-  if (staged == nullptr || staged->root() != root()) {
-    throw Error(ErrorKind::internal, "publish: the staged tree is not one of this cache");
-  }
-  return storing_in(root(), [&] {
-    try {
-      Tree tree = state_->trees.adopt(staged->beneath(), staged->folder(), staged->seal());
-      staged->discard();
-      return tree;
-    } catch (const Error& error) {
-      if (error.kind() == ErrorKind::integrity) staged->discard();
-      throw;
-    }
-  });
+Tree Cache::publish(std::unique_ptr<PartialTree> partial) {
+  return publish_partial_tree(*state_, own_partial<PartialTreeFolder>(partial.get(), root()));
 }
 
 const std::vector<LowerCache>& Cache::lower() const {
@@ -373,9 +249,7 @@ std::optional<SourceRecord> Cache::source(std::string_view url) const {
 }
 
 void Cache::remember_source(const SourceRecord& record) {
-  storing_in(root(), [&] {
-    state_->own.records.write(state_->layout.source(record.url), source_text(record), parse_source);
-  });
+  state_->write_record(state_->layout.source(record.url), source_text(record), parse_source);
 }
 
 std::optional<AssetRecord> Cache::asset(std::string_view name) const {
@@ -385,20 +259,16 @@ std::optional<AssetRecord> Cache::asset(std::string_view name) const {
 }
 
 void Cache::remember_asset(const AssetRecord& record) {
-  storing_in(root(), [&] {
-    state_->own.records.write(state_->layout.asset(record.name), asset_text(record), parse_asset);
-  });
+  state_->write_record(state_->layout.asset(record.name), asset_text(record), parse_asset);
 }
 
 std::optional<StageOutputs> Cache::stage_outputs(std::string_view key) {
   return state_->first_of([&](const Level& level) -> std::optional<StageOutputs> {
-    auto outputs = level.records.read(level.layout.stage(key), parse_stage);
-    if (!outputs || outputs->key != key) return std::nullopt;
-    const bool all_there =
-        std::all_of(outputs->outputs.begin(), outputs->outputs.end(), [this](const auto& output) {
-          return find(output.second).has_value();
-        });
-    return all_there ? outputs : std::nullopt;
+    auto record = level.records.read(level.layout.stage(key), parse_stage);
+    if (!record || record->key != key) return std::nullopt;
+    for (const auto& [path, digest] : record->outputs)
+      if (!find(digest)) return std::nullopt;
+    return record;
   });
 }
 
@@ -409,22 +279,15 @@ void Cache::remember_stage(const StageOutputs& outputs) {
     }
     state_->layout.object(digest);
   }
-  storing_in(root(), [&] {
-    state_->own.records.write(state_->layout.stage(outputs.key), stage_text(outputs), parse_stage);
-  });
+  state_->write_record(state_->layout.stage(outputs.key), stage_text(outputs), parse_stage);
 }
 
-Placement Cache::materialise(const Object& object, const fs::path& destination, bool writable) {
-  return place(object, destination, writable);
+Placement Cache::place(const Object& object, const fs::path& destination, bool writable) {
+  return place_object(object, destination, writable);
 }
 
 VerifyReport Cache::verify(bool full, base::Observer& observer, std::stop_token stop) {
   return verify_all(state_->levels(), full, observer, std::move(stop));
-}
-
-VerifyReport Cache::verify_one(const base::Digest& digest, bool full) {
-  base::SilentObserver observer;
-  return verify_one(digest, full, observer);
 }
 
 VerifyReport Cache::verify_one(const base::Digest& digest,

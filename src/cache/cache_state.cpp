@@ -1,6 +1,10 @@
 #include "cache_state.hpp"
 
-#include "partials/space.hpp"
+#include "partials/journal.hpp"
+
+#include <algorithm>
+
+#include <unistd.h>
 
 namespace sabath::cache {
 namespace {
@@ -12,12 +16,22 @@ bool is_same_folder(const fs::path& a, const fs::path& b) {
   return fs::equivalent(a, b, code);
 }
 
+/// Bytes of an orphaned attempt's folder that may be usable.
+std::uint64_t adoptable_bytes(const fs::path& attempt) {
+  const auto journal = read_journal(attempt / attempt_journal);
+  std::uint64_t bytes = journal ? journal->range_bytes() : 0;
+  bytes += bytes_beneath(attempt / attempt_tree);
+  for (const fs::path& folder : borrowed_folders(attempt))
+    bytes = std::max(bytes, std::max<std::uint64_t>(bytes_beneath(folder), 1));
+  return bytes;
+}
+
 }  // namespace
 
-Cache::State::State(const fs::path& root,
-                    const fs::path& private_directory_,
-                    base::Clock& clock_,
-                    const CacheOptions& options)
+CacheState::CacheState(const fs::path& root,
+                       const fs::path& private_directory_,
+                       base::Clock& clock_,
+                       const CacheOptions& options)
     : clock(clock_),
       private_directory(private_directory_),
       own(root, private_directory_, clock_, Level::Access::write, options.trust) {
@@ -32,7 +46,37 @@ Cache::State::State(const fs::path& root,
   }
 }
 
-std::vector<const Level*> Cache::State::levels() const {
+const base::ProcessIdentity& CacheState::self() {
+  if (identity.pid != ::getpid()) identity = base::ProcessIdentity::current();
+  return identity;
+}
+
+Attempt CacheState::begin_attempt(std::string_view key) {
+  own.uses.begin();
+  const fs::path folder = layout.partial(key);
+  for (Attempt& orphan : Attempt::take_orphans(layout, folder, self()))
+    orphan.discard_at_end();
+  return {layout, folder, self()};
+}
+
+CacheState::Orphans CacheState::take_orphans(std::string_view key) {
+  Orphans orphans;
+  for (Attempt& orphan : Attempt::take_orphans(layout, layout.partial(key), self())) {
+    try {
+      const std::uint64_t bytes = adoptable_bytes(orphan.folder());
+      if (bytes == 0) {
+        orphan.discard_at_end();
+      } else {
+        orphans.emplace(bytes, std::move(orphan));
+      }
+    } catch (const base::Error&) {
+      // The content is unknown: the orphan stays for later.
+    }
+  }
+  return orphans;
+}
+
+std::vector<const Level*> CacheState::levels() const {
   std::vector<const Level*> all{&own};
   for (const Level& level : lower)
     all.push_back(&level);

@@ -1,13 +1,13 @@
 #pragma once
 
-#include "gc/lent_folder.hpp"
 #include "objects/level.hpp"
-#include "partials/attempt.hpp"
+#include "partials/attempt_folder.hpp"
+#include "partials/borrowed_folder.hpp"
+#include "partials/space.hpp"
 
 #include <sabath/base/error.hpp>
-#include <sabath/base/file.hpp>
 #include <sabath/base/process/process_identity.hpp>
-#include <sabath/cache/cache.hpp>
+#include <sabath/cache/cache_options.hpp>
 
 #include <cstdint>
 #include <filesystem>
@@ -21,36 +21,26 @@
 #include <utility>
 #include <vector>
 
-#include <unistd.h>
-
 namespace sabath::cache {
 
-struct Cache::State {
+/// An open cache with its lower caches, and the attempts of this process in it.
+struct CacheState {
   /// Throws Error{storage}.
-  State(const std::filesystem::path& root,
-        const std::filesystem::path& private_directory,
-        base::Clock& clock,
-        const CacheOptions& options);
+  CacheState(const std::filesystem::path& root,
+             const std::filesystem::path& private_directory,
+             base::Clock& clock,
+             const CacheOptions& options);
 
-  /// Who we are; asked again after a fork.
-  const base::ProcessIdentity& self() {
-    if (identity.pid != ::getpid()) identity = base::ProcessIdentity::current();
-    return identity;
-  }
-  /// A new attempt; what dead ones of the same key have left is removed.
-  Attempt begin_attempt(std::string_view key) {
-    own.uses.begin();
-    const std::filesystem::path folder = layout.partial(key);
-    for (Attempt& orphan : Attempt::take_orphans(layout, folder, self()))
-      orphan.discard_at_end();
-    return {layout, folder, self()};
-  }
-  /// By how much of them is of use, the most first.
+  /// Returns this process; a fork makes another one.
+  const base::ProcessIdentity& self();
+  /// Begins a new attempt and removes those of dead processes at the same key.
+  Attempt begin_attempt(std::string_view key);
+  /// Orphans by their usable bytes, most first.
   using Orphans = std::multimap<std::uint64_t, Attempt, std::greater<>>;
-  /// Removes those that are of no use; one that cannot be read stays where it is.
+  /// Removes useless orphans; an unreadable one stays.
   Orphans take_orphans(std::string_view key);
-  /// What `make` makes of the orphan with the most bytes, else of a new attempt; the other orphans
-  /// are removed. One that `make` cannot go on with (Error{storage}) stays for later.
+  /// Calls `make` with the orphan that has most bytes, else with a new attempt. Removes the other
+  /// orphans. An orphan for which `make` throws Error{storage} stays for later.
   template <class Make>
   std::invoke_result_t<Make, Attempt> adopt_or_begin(std::string_view key, Make&& make) {
     own.uses.begin();
@@ -61,7 +51,7 @@ struct Cache::State {
       try {
         auto made = make(std::move(most.mapped()));
         for (auto& [bytes, orphan] : orphans) {
-          move_lent_folders(layout.beneath(), orphan.folder(), folder);
+          move_borrowed_folders(layout.beneath(), orphan.folder(), folder);
           orphan.discard_at_end();
         }
         return made;
@@ -72,9 +62,9 @@ struct Cache::State {
     return make(Attempt(layout, layout.partial(key), self()));
   }
 
-  /// Our own first, then those beneath it.
+  /// Returns the own cache, then the lower caches.
   std::vector<const Level*> levels() const;
-  /// What `look` finds in the first cache that has it. A lower one that cannot be read has nothing.
+  /// Returns what `look` finds in the first cache that has it. Skips an unreadable lower cache.
   template <class Look>
   std::invoke_result_t<Look, const Level&> first_of(Look&& look) const {
     if (auto found = look(own)) return found;
@@ -88,27 +78,18 @@ struct Cache::State {
     return std::nullopt;
   }
 
+  template <class Parse>
+  void write_record(const std::filesystem::path& path, const std::string& text, Parse&& parse) {
+    storing_in(layout.root(), [&] { own.records.write(path, text, parse); });
+  }
+
   base::Clock& clock;
   std::filesystem::path private_directory;
   Level own;
   std::list<Level> lower;
   std::vector<LowerCache> lower_caches;  ///< with those that cannot be used
   Layout& layout = own.layout;
-  ObjectStore& objects = own.objects;
-  TreeStore& trees = own.trees;
   base::ProcessIdentity identity{};
 };
-
-/// A record that is missing or damaged is simply not known.
-template <class Parse>
-auto read_record(const std::filesystem::path& path, Parse&& parse)
-    -> std::optional<decltype(parse(std::string_view(), std::string()))> {
-  try {
-    if (const auto text = base::read_file_if_exists(path)) return parse(*text, path.string());
-  } catch (const base::Error& error) {
-    if (error.kind() != base::ErrorKind::usage) throw;
-  }
-  return std::nullopt;
-}
 
 }  // namespace sabath::cache

@@ -2,7 +2,7 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/own_tree.hpp>
+#include <sabath/base/write_access.hpp>
 
 #include <algorithm>
 #include <array>
@@ -35,20 +35,20 @@ std::string hex_of(const base::Digest& digest) {
   return checked->hex;
 }
 
-/// `folder`/ab/cdef... for the digest abcdef...; in one piece, because to put a path together costs
-/// more than to look for the file, and that is done for each file of a long list.
+/// Returns `folder`/ab/cdef... for the digest abcdef.... Joins one string: fs::path operations cost
+/// more than the lookup of the file, and lists are long.
 fs::path spread(const fs::path& folder, const base::Digest& digest) {
   const std::string hex = hex_of(digest);
   return folder.native() + '/' + hex.substr(0, 2) + '/' + hex.substr(2);
 }
 
-/// A key as the name of a file: itself where it is a sha256 already, else its sha256.
-std::string name_of(std::string_view key) {
+/// Returns the file name of a key: the key where it is a sha256, else its sha256.
+std::string key_name(std::string_view key) {
   const auto digest = base::parse_digest(base::DigestAlgorithm::sha256, key);
   return digest ? digest->hex : base::sha256_of(key).hex;
 }
 
-/// The version that the file says, 0 when it makes no sense.
+/// Returns the version, or 0 for another text.
 int parse_version(std::string_view text) {
   if (!text.starts_with(version_prefix)) return 0;
   text.remove_prefix(version_prefix.size());
@@ -88,12 +88,12 @@ constexpr std::array<std::string_view, 16> ours{"version",
                                                 "used",
                                                 "trash"};
 
-/// CACHEDIR.TAG keeps a folder out of backups, so a folder that holds anything else is never made
-/// into a cache. Temporary files and folders of a process that does the same now are no obstacle.
+/// Returns an entry that does not belong to a cache. CACHEDIR.TAG keeps a folder out of backups, so
+/// a folder with such an entry never becomes a cache.
 std::optional<std::string> what_else_is_in(const fs::path& root) {
   for (const fs::directory_entry& entry : fs::directory_iterator(root)) {
     const std::string name = entry.path().filename().string();
-    // A temporary file of another process that makes the same cache right now.
+    // A temporary file of a process that makes the same cache now.
     if (name.starts_with(".sabath-")) continue;
     if (std::find(ours.begin(), ours.end(), name) == ours.end()) return name;
   }
@@ -108,12 +108,12 @@ bool is_shared_folder(const fs::path& path) {
   return ::stat(path.c_str(), &status) == 0 && (status.st_mode & bits) == bits;
 }
 
-fs::path without_slash(fs::path path) {
+fs::path without_slash(const fs::path& path) {
   return path.has_filename() ? path : path.parent_path();
 }
 
-/// Refuses a link in the place of a top folder: it leads outside of the cache. Others who may write
-/// to the root can make one.
+/// Refuses a link in the place of a top folder: it leads outside the cache. Others with write
+/// access to the root can make one.
 void check_top(const base::Beneath& beneath) {
   const base::Directory root = beneath.directory(beneath.root());
   for (const std::string_view name : ours) {
@@ -158,7 +158,7 @@ void Layout::prepare(bool shared) const {
 std::optional<std::string> Layout::why_unusable() const {
   try {
     const auto text = base::read_file_if_exists(root_ / "version");
-    if (!text) return "is no cache, or does not exist";
+    if (!text) return "is not a cache, or does not exist";
     check_version(root_, *text);
     return std::nullopt;
   } catch (const Error& error) {
@@ -206,11 +206,11 @@ fs::path Layout::unpacked(const base::Digest& archive) const {
 }
 
 fs::path Layout::partial(std::string_view key) const {
-  return root_ / "partial" / name_of(key);
+  return root_ / "partial" / key_name(key);
 }
 
 fs::path Layout::claim(std::string_view key) const {
-  return claims() / name_of(key);
+  return claims() / key_name(key);
 }
 
 fs::path Layout::source(std::string_view url) const {
@@ -222,7 +222,7 @@ fs::path Layout::asset(std::string_view name) const {
 }
 
 fs::path Layout::stage(std::string_view key) const {
-  return stages() / (name_of(key) + ".json");
+  return stages() / (key_name(key) + ".json");
 }
 
 std::string without_credentials(std::string_view url) {

@@ -8,8 +8,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// By which the memo knows a record.
-base::Digest name_of(const Layout& layout, const fs::path& path) {
+/// The memo's key of a record.
+base::Digest memo_key(const Layout& layout, const fs::path& path) {
   return base::sha256_of(path.lexically_relative(layout.root()).string());
 }
 
@@ -65,11 +65,11 @@ bool Records::is_record_file(const struct stat& status) {
 }
 
 bool Records::vouches(const fs::path& path, const std::string& meaning) const {
-  return memo_.vouches(Memo::Kind::record, name_of(layout_, path), meaning);
+  return memo_.vouches(Memo::Kind::record, memo_key(layout_, path), meaning);
 }
 
 void Records::remember(const fs::path& path, const std::string& meaning) const {
-  memo_.remember(Memo::Kind::record, name_of(layout_, path), meaning);
+  memo_.remember(Memo::Kind::record, memo_key(layout_, path), meaning);
 }
 
 void Records::put(const fs::path& path, const std::string& text) const {

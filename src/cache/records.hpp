@@ -1,10 +1,11 @@
 #pragma once
 
 #include "layout.hpp"
-#include "objects/memo.hpp"
+#include "objects/digest_memo.hpp"
 #include "records_json.hpp"
 
 #include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
 #include <sabath/base/trust.hpp>
 
 #include <filesystem>
@@ -14,15 +15,15 @@
 
 namespace sabath::cache {
 
-// What a record says, without when, where and by which run it was written. Records with the same
-// meaning are interchangeable.
+// The meaning of a record: its text without time, host and run. Records with the same meaning are
+// interchangeable.
 std::string meaning_of(SourceRecord record);
 std::string meaning_of(const AssetRecord& record);
 std::string meaning_of(StageOutputs record);
 std::string meaning_of(const base::Digest& unpacked);
 
-/// Does the name in a record lead to its place? One that another user has moved there does not. Of
-/// a URL with a query the record does not have all.
+/// Says whether the name in a record leads to its place, so that nobody has moved it there. A URL
+/// with a query is not stored whole and leads nowhere.
 bool belongs_at(const Layout& layout,
                 const std::filesystem::path& path,
                 const SourceRecord& record);
@@ -30,27 +31,39 @@ bool belongs_at(const Layout& layout, const std::filesystem::path& path, const A
 bool belongs_at(const Layout& layout,
                 const std::filesystem::path& path,
                 const StageOutputs& record);
-/// Of an unpacked archive: its record is read with its place.
+/// For an unpacked archive, whose record is checked against its place when it is parsed.
 bool belongs_at(const Layout& layout, const std::filesystem::path& path, const base::Digest& tree);
 
-/// Must this user have found out what it says? Which object has a digest that is declared.
+/// Says whether only this user's own record counts: one that maps another digest to an object.
 bool must_be_own(const SourceRecord& record);
 template <class Record>
 bool must_be_own(const Record& /*record*/) {
   return false;
 }
 
-/// The records of one cache. A record counts when this user, root or a trusted owner has written
-/// it. A record of anybody else counts when this user's memo has its meaning: this user once wanted
-/// to write the same. Where others can move records, one counts only in its own place.
+/// Parses the file at `path`. Returns nothing for a missing or damaged record.
+template <class Parse>
+auto read_record(const std::filesystem::path& path, Parse&& parse)
+    -> std::optional<decltype(parse(std::string_view(), std::string()))> {
+  try {
+    if (const auto text = base::read_file_if_exists(path)) return parse(*text, path.string());
+  } catch (const base::Error& error) {
+    if (error.kind() != base::ErrorKind::usage) throw;
+  }
+  return std::nullopt;
+}
+
+/// The records of one cache. A record counts when this user, root or a trusted owner wrote it.
+/// Another record counts when this user's memo has its meaning: this user once wrote the same.
+/// Where others can move records, a record counts only in its own place.
 class Records {
  public:
-  /// `layout` and `memo` must outlive it.
+  /// `layout` and `memo` outlive it.
   Records(const Layout& layout, const Memo& memo, base::Trust trust)
       : layout_(layout), memo_(memo), trust_(std::move(trust)) {}
 
-  /// Nothing where the record is missing, damaged, or does not count. In a shared cache also where
-  /// it cannot be read: anybody of the group can put a link or a folder there.
+  /// Returns nothing where the record is missing, damaged, or does not count. In a shared cache
+  /// also where it is unreadable: the group can put a link or a folder there.
   template <class Parse>
   auto read(const std::filesystem::path& path, Parse&& parse) const
       -> std::optional<decltype(parse(std::string_view(), std::string()))> {
@@ -69,7 +82,7 @@ class Records {
     return std::nullopt;
   }
 
-  /// Replaces a record. One of another user that says the same stays, and counts from now on.
+  /// Replaces a record. Another user's record of the same meaning stays, and counts from now on.
   template <class Parse>
   void write(const std::filesystem::path& path, const std::string& text, Parse&& parse) const {
     const std::string meaning = meaning_of(parse(text, path.string()));
@@ -94,12 +107,11 @@ class Records {
            (is_record_file(status) && belongs_at(layout_, path, record));
   }
   static bool is_own(const struct stat& status);
-  /// Where a group may write, its members can move this user's files: an object (0444), or a second
-  /// name of a file, is not a record.
+  /// Rejects an object (0444) and a second name of a file: members of a group can move them here.
   static bool is_record_file(const struct stat& status);
   bool vouches(const std::filesystem::path& path, const std::string& meaning) const;
   void remember(const std::filesystem::path& path, const std::string& meaning) const;
-  /// Has another user written a record that says the same?
+  /// Says whether another user has written a record of the same meaning.
   template <class Same>
   bool is_known(const std::filesystem::path& path, Same&& is_same) const {
     if (!layout_.is_exposed(path.parent_path())) return false;

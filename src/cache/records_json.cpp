@@ -33,22 +33,22 @@ constexpr std::array<std::pair<Kind, std::string_view>, 8> kinds{{{Kind::url, "u
                                                                   {Kind::unpacked, "unpacked"},
                                                                   {Kind::link, "link"}}};
 
-std::string name_of(Kind kind) {
+std::string name_of_kind(Kind kind) {
   return std::string(kinds.at(static_cast<std::size_t>(kind)).second);
 }
 
-/// Records without a kind are of URLs.
+/// A record without a kind belongs to a URL.
 Kind read_kind(JsonReader reader) {
   if (!reader.exists()) return Kind::url;
   const std::string text = reader.string();
   const auto found = std::find_if(
       kinds.begin(), kinds.end(), [&](const auto& known) { return known.second == text; });
   if (found != kinds.end()) return found->first;
-  if (reader.is_string()) reader.problem("'" + text + "' is no kind of record");
+  if (reader.is_string()) reader.problem("'" + text + "' is not a kind of record");
   return Kind::url;
 }
 
-JsonReader begin(JsonDocument& document) {
+JsonReader begin_record(JsonDocument& document) {
   JsonReader root = document.root();
   JsonReader version = root.required("schema");
   if (version.exists() && version.unsigned_integer() != schema) {
@@ -57,7 +57,7 @@ JsonReader begin(JsonDocument& document) {
   return root;
 }
 
-void finish(JsonDocument& document, JsonReader& root) {
+void finish_record(JsonDocument& document, JsonReader& root) {
   root.finish();
   document.finish();
 }
@@ -70,17 +70,31 @@ base::Digest read_sha256(JsonReader reader) {
   return {};
 }
 
-/// Of a file's permissions, in octal digits, and nothing more.
+std::vector<base::Digest> read_digests(JsonReader reader) {
+  std::vector<base::Digest> digests;
+  for (const JsonReader& digest : reader.items())
+    digests.push_back(read_sha256(digest));
+  return digests;
+}
+
+ordered_json texts_of(const std::vector<base::Digest>& digests) {
+  ordered_json texts = ordered_json::array();
+  for (const base::Digest& digest : digests)
+    texts.push_back(digest.text());
+  return texts;
+}
+
+/// Reads the permission bits of a file, in octal digits.
 unsigned read_mode(JsonReader reader) {
   const std::string text = reader.string();
   unsigned mode = 0;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), mode, 8);
   if (error != std::errc{} || rest != text.data() + text.size() || mode > 0777)
-    reader.problem("is no mode of a file, as '755'");
+    reader.problem("is not a mode of a file, such as '755'");
   return mode & 0777U;
 }
 
-/// A query may hold a signature or a token, and names nothing that a reader of the record needs.
+/// A query may contain a signature or a token, and readers of the record do not need it.
 std::string without_query(std::string_view url) {
   return without_credentials(url.substr(0, url.find_first_of("?#")));
 }
@@ -105,21 +119,21 @@ base::ArchiveEntry read_entry(JsonReader reader) {
 }  // namespace
 
 std::string source_text(const SourceRecord& record) {
-  nlohmann::ordered_json json = {{"schema", schema},
-                                 {"kind", name_of(record.kind)},
-                                 {"url", without_query(record.url)},
-                                 {"digest", record.digest.text()},
-                                 {"size", record.size_bytes},
-                                 {"etag", record.etag},
-                                 {"last_modified", record.last_modified},
-                                 {"fetched", record.fetched}};
+  ordered_json json = {{"schema", schema},
+                       {"kind", name_of_kind(record.kind)},
+                       {"url", without_query(record.url)},
+                       {"digest", record.digest.text()},
+                       {"size", record.size_bytes},
+                       {"etag", record.etag},
+                       {"last_modified", record.last_modified},
+                       {"fetched", record.fetched}};
   if (!record.path.empty()) json["path"] = record.path;
   return base::pretty_json(json);
 }
 
 SourceRecord parse_source(std::string_view text, const std::string& origin) {
   JsonDocument document = JsonDocument::parse(text, origin);
-  JsonReader root = begin(document);
+  JsonReader root = begin_record(document);
   SourceRecord record;
   record.kind = read_kind(root.optional("kind"));
   record.url = root.required("url").string();
@@ -129,26 +143,23 @@ SourceRecord parse_source(std::string_view text, const std::string& origin) {
   record.last_modified = root.required("last_modified").string();
   record.fetched = root.required("fetched").string();
   record.path = root.optional("path").string();
-  finish(document, root);
+  finish_record(document, root);
   return record;
 }
 
 std::string asset_text(const AssetRecord& record) {
-  ordered_json digests = ordered_json::array();
-  for (const base::Digest& digest : record.digests)
-    digests.push_back(digest.text());
-  return base::pretty_json(
-      {{"schema", schema}, {"name", without_query(record.name)}, {"digests", digests}});
+  return base::pretty_json({{"schema", schema},
+                            {"name", without_query(record.name)},
+                            {"digests", texts_of(record.digests)}});
 }
 
 AssetRecord parse_asset(std::string_view text, const std::string& origin) {
   JsonDocument document = JsonDocument::parse(text, origin);
-  JsonReader root = begin(document);
+  JsonReader root = begin_record(document);
   AssetRecord record;
   record.name = root.required("name").string();
-  for (const JsonReader& digest : root.required("digests").items())
-    record.digests.push_back(read_sha256(digest));
-  finish(document, root);
+  record.digests = read_digests(root.required("digests"));
+  finish_record(document, root);
   return record;
 }
 
@@ -169,7 +180,7 @@ std::string stage_text(const StageOutputs& outputs) {
 
 StageOutputs parse_stage(std::string_view text, const std::string& origin) {
   JsonDocument document = JsonDocument::parse(text, origin);
-  JsonReader root = begin(document);
+  JsonReader root = begin_record(document);
   StageOutputs outputs;
   outputs.key = root.required("key").string();
   outputs.run_id = root.required("run_id").string();
@@ -184,8 +195,30 @@ StageOutputs parse_stage(std::string_view text, const std::string& origin) {
     for (auto& [path, mode] : modes.members())
       outputs.modes[path] = read_mode(mode);
   }
-  finish(document, root);
+  finish_record(document, root);
   return outputs;
+}
+
+std::string pin_text(const Pin& pin) {
+  return base::pretty_json({{"schema", schema},
+                            {"name", pin.name},
+                            {"reason", pin.reason},
+                            {"user", pin.user},
+                            {"made", pin.made},
+                            {"digests", texts_of(pin.digests)}});
+}
+
+Pin parse_pin(std::string_view text, const std::string& origin) {
+  JsonDocument document = JsonDocument::parse(text, origin);
+  JsonReader root = begin_record(document);
+  Pin pin;
+  pin.name = root.required("name").string();
+  pin.reason = root.required("reason").string();
+  pin.user = root.required("user").string();
+  pin.made = root.required("made").string();
+  pin.digests = read_digests(root.required("digests"));
+  finish_record(document, root);
+  return pin;
 }
 
 std::string unpacked_text(const base::Digest& archive, const base::Digest& tree) {
@@ -195,11 +228,11 @@ std::string unpacked_text(const base::Digest& archive, const base::Digest& tree)
 
 base::Digest parse_unpacked(std::string_view text, const std::string& origin) {
   JsonDocument document = JsonDocument::parse(text, origin);
-  JsonReader root = begin(document);
+  JsonReader root = begin_record(document);
   const base::Digest archive = read_sha256(root.required("archive"));
   base::Digest tree = read_sha256(root.required("tree"));
   if (std::filesystem::path(origin).stem() != archive.hex) root.problem("of another archive");
-  finish(document, root);
+  finish_record(document, root);
   return tree;
 }
 
@@ -221,11 +254,11 @@ std::string manifest_text(const std::vector<base::ArchiveEntry>& entries) {
 
 std::vector<base::ArchiveEntry> parse_manifest(std::string_view text, const std::string& origin) {
   JsonDocument document = JsonDocument::parse(text, origin);
-  JsonReader root = begin(document);
+  JsonReader root = begin_record(document);
   std::vector<base::ArchiveEntry> entries;
   for (const JsonReader& file : root.required("files").items())
     entries.push_back(read_entry(file));
-  finish(document, root);
+  finish_record(document, root);
   return entries;
 }
 

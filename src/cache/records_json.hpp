@@ -1,16 +1,15 @@
 #pragma once
 
 #include <sabath/base/archive/archive.hpp>
-#include <sabath/cache/cache.hpp>
+#include <sabath/cache/cache_records.hpp>
+#include <sabath/cache/inventory.hpp>
 
-#include <filesystem>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-// The small JSON documents of a cache (docs/formats/cache.md). `parse_*` throw Error{usage} with
-// all problems, each beginning with `origin`; `*_text` give the file's content.
+// The small JSON documents of a cache (docs/formats/cache.md). `*_text` return the file's content.
+// `parse_*` throw Error{usage} with all problems, each beginning with `origin`.
 namespace sabath::cache {
 
 std::string source_text(const SourceRecord& record);
@@ -22,7 +21,10 @@ AssetRecord parse_asset(std::string_view text, const std::string& origin);
 std::string stage_text(const StageOutputs& outputs);
 StageOutputs parse_stage(std::string_view text, const std::string& origin);
 
-/// Which tree an archive was unpacked to.
+std::string pin_text(const Pin& pin);
+Pin parse_pin(std::string_view text, const std::string& origin);
+
+/// The tree that an archive was unpacked to.
 std::string unpacked_text(const base::Digest& archive, const base::Digest& tree);
 base::Digest parse_unpacked(std::string_view text, const std::string& origin);
 

@@ -1,4 +1,7 @@
-#include "state.hpp"
+#include "database.hpp"
+
+#include <sabath/catalog/catalog.hpp>
+#include <sabath/spec/run_record.hpp>
 
 #include <cmath>
 
@@ -32,50 +35,56 @@ struct RunEntry {
 };
 
 void delete_run(Database& database, const std::string& id) {
-  bound(database.statement("delete from run_search where rowid = (select n from run where id = ?)"),
-        id)
-      .exec();
-  bound(database.statement("delete from run where id = ?"), id).exec();
+  database.run("delete from run_search where rowid = (select n from run where id = ?)", id);
+  database.run("delete from run where id = ?", id);
 }
 
-/// Where the scheduler has it from stands in its plan, not in its record: what was known stays.
-std::string batch_before(Database& database, const RunEntry& entry) {
-  if (!entry.batch.empty()) return entry.batch;
-  auto& query = bound(database.statement("select batch from run where id = ?"), entry.id);
-  std::string batch = query.executeStep() ? query.getColumn(0).getString() : std::string();
+/// What stays where a run is put again. A record does not name the batch.
+struct Kept {
+  std::string batch{};
+  std::string placed{};
+};
+
+Kept kept_of(Database& database, const RunEntry& entry) {
+  auto& query = bound(database.statement("select batch, placed from run where id = ?"), entry.id);
+  Kept kept{entry.batch, entry.created};
+  if (query.executeStep()) {
+    if (kept.batch.empty()) kept.batch = query.getColumn(0).getString();
+    kept.placed = query.getColumn(1).getString();
+  }
   query.reset();
-  return batch;
+  return kept;
 }
 
 std::int64_t insert_run(Database& database, const RunEntry& entry) {
-  const std::string batch = batch_before(database, entry);
+  const Kept kept = kept_of(database, entry);
   delete_run(database, entry.id);
-  bound(database.statement(
-            "insert into run (id, study, recipe, recipe_digest, state, message, created, started, "
-            "ended, wall_s, node, user, seed, directory, batch) "
-            "values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
-        entry.id,
-        entry.study,
-        entry.recipe,
-        entry.recipe_digest,
-        std::string(spec::to_string(entry.state)),
-        entry.message,
-        entry.created,
-        entry.started,
-        entry.ended,
-        std::isfinite(entry.wall_s) ? entry.wall_s : 0.0,
-        entry.node,
-        entry.user,
-        entry.seed.value ? std::to_string(*entry.seed.value) : std::string(),
-        entry.directory,
-        batch)
-      .exec();
+  database.run(
+      "insert into run (id, study, recipe, recipe_digest, state, message, created, started, "
+      "ended, wall_s, node, user, seed, directory, batch, placed) "
+      "values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      entry.id,
+      entry.study,
+      entry.recipe,
+      entry.recipe_digest,
+      std::string(spec::to_string(entry.state)),
+      entry.message,
+      entry.created,
+      entry.started,
+      entry.ended,
+      std::isfinite(entry.wall_s) ? entry.wall_s : 0.0,
+      entry.node,
+      entry.user,
+      entry.seed.value ? std::to_string(*entry.seed.value) : std::string(),
+      entry.directory,
+      kept.batch,
+      kept.placed);
   return database.handle().getLastInsertRowid();
 }
 
 void insert_tags(Database& database, std::int64_t run, const std::vector<std::string>& tags) {
   for (const std::string& tag : tags) {
-    bound(database.statement("insert or ignore into run_tag values (?, ?)"), run, tag).exec();
+    database.run("insert or ignore into run_tag values (?, ?)", run, tag);
   }
 }
 
@@ -85,21 +94,10 @@ std::string insert_parameters(Database& database,
   std::string words;
   for (const auto& [name, value] : parameters) {
     const std::string text = spec::to_string(value);
-    bound(database.statement("insert into run_parameter values (?, ?, ?)"), run, name, text).exec();
+    database.run("insert into run_parameter values (?, ?, ?)", run, name, text);
     words += name + " " + text + " ";
   }
   return words;
-}
-
-/// The columns of a row that was imported are looked for like parameters.
-void insert_imported(Database& database, std::int64_t run, const spec::Facet& facet) {
-  for (const auto& [name, value] : facet.items) {
-    bound(database.statement("insert or ignore into run_parameter values (?, ?, ?)"),
-          run,
-          name,
-          value)
-        .exec();
-  }
 }
 
 /// Where a run was; for an imported one what its table says.
@@ -111,17 +109,54 @@ std::string node_of(const spec::RunRecord& record) {
   return host == imported->items.end() ? std::string() : host->second;
 }
 
+RunEntry entry_of(const spec::RunPlan& plan,
+                  const spec::Recipe& recipe,
+                  const std::string& directory) {
+  RunEntry entry;
+  entry.id = plan.run_id;
+  entry.study = plan.study_id;
+  entry.recipe = recipe.name;
+  entry.recipe_digest = recipe.digest().text();
+  entry.created = plan.created;
+  entry.seed = plan.seed;
+  entry.directory = directory;
+  if (plan.batch)
+    entry.batch = (std::filesystem::path(directory) / *plan.batch).lexically_normal().string();
+  if (const auto user = plan.launch.find("user"); user != plan.launch.end())
+    entry.user = user->second;
+  return entry;
+}
+
+RunEntry entry_of(const spec::RunRecord& record,
+                  const std::string& directory,
+                  const std::string& batch) {
+  return {record.run_id,
+          record.study_id,
+          record.recipe_name,
+          record.recipe_digest.text(),
+          record.state,
+          record.message,
+          record.created,
+          record.started,
+          record.ended,
+          record.wall_s,
+          node_of(record),
+          record.user,
+          record.seed,
+          directory,
+          batch};
+}
+
 void insert_inputs(Database& database,
                    std::int64_t run,
                    const std::vector<spec::PlannedInput>& inputs) {
   for (const spec::PlannedInput& input : inputs) {
-    bound(database.statement("insert or replace into run_input values (?, ?, ?, ?, ?)"),
-          run,
-          input.role,
-          input.asset,
-          input.version,
-          input.digest.text())
-        .exec();
+    database.run("insert or replace into run_input values (?, ?, ?, ?, ?)",
+                 run,
+                 input.role,
+                 input.asset,
+                 input.version,
+                 input.digest.text());
   }
 }
 
@@ -129,10 +164,7 @@ void insert_layers(Database& database,
                    std::int64_t run,
                    const spec::BuiltEnvironment& environment) {
   for (const spec::BuiltLayer& layer : environment.layers) {
-    bound(database.statement("insert or ignore into run_layer values (?, ?)"),
-          run,
-          layer.lock.key.hex)
-        .exec();
+    database.run("insert or ignore into run_layer values (?, ?)", run, layer.lock.key.hex);
   }
 }
 
@@ -165,20 +197,19 @@ void insert_host(Database& database, std::int64_t run, const spec::HostFacts& ho
   std::string gpus;
   for (const spec::GpuFacts& gpu : host.gpus)
     gpus += (gpus.empty() ? "" : ", ") + gpu.name;
-  bound(database.statement("insert or replace into run_host values (?, ?, ?, ?, ?, ?, ?, ?)"),
-        run,
-        host.node,
-        host.cpu.model,
-        host.cpu.threads,
-        static_cast<std::int64_t>(host.memory.total_bytes),
-        gpus,
-        host.os,
-        host.kernel)
-      .exec();
+  database.run("insert or replace into run_host values (?, ?, ?, ?, ?, ?, ?, ?)",
+               run,
+               host.node,
+               host.cpu.model,
+               host.cpu.threads,
+               static_cast<std::int64_t>(host.memory.total_bytes),
+               gpus,
+               host.os,
+               host.kernel);
 }
 
 void insert_search(Database& database, std::int64_t run, const std::string& body) {
-  bound(database.statement("insert into run_search (rowid, body) values (?, ?)"), run, body).exec();
+  database.run("insert into run_search (rowid, body) values (?, ?)", run, body);
 }
 
 void insert_record_parts(Database& database, std::int64_t run, const spec::RunRecord& record) {
@@ -186,25 +217,26 @@ void insert_record_parts(Database& database, std::int64_t run, const spec::RunRe
   insert_inputs(database, run, record.inputs);
   insert_layers(database, run, record.environment);
   const std::string parameters = insert_parameters(database, run, record.parameters);
-  if (const spec::Facet* imported = record.facet("imported"))
-    insert_imported(database, run, *imported);
+  // The columns of a row that was imported are looked for like parameters.
+  if (const spec::Facet* const imported = record.facet("imported")) {
+    for (const auto& [name, value] : imported->items)
+      database.run("insert or ignore into run_parameter values (?, ?, ?)", run, name, value);
+  }
   for (const spec::Facet& facet : record.facets) {
-    bound(database.statement("insert or replace into run_facet values (?, ?, ?)"),
-          run,
-          facet.name,
-          facet.digest().text())
-        .exec();
+    database.run("insert or replace into run_facet values (?, ?, ?)",
+                 run,
+                 facet.name,
+                 facet.digest().text());
   }
   for (const spec::MetricSummary& metric : record.metrics)
     insert_metric(database, run, metric);
   for (const spec::OutputRecord& output : record.outputs) {
-    bound(database.statement("insert or replace into run_output values (?, ?, ?, ?, ?)"),
-          run,
-          output.stage,
-          output.path,
-          static_cast<std::int64_t>(output.size_bytes),
-          output.digest.text())
-        .exec();
+    database.run("insert or replace into run_output values (?, ?, ?, ?, ?)",
+                 run,
+                 output.stage,
+                 output.path,
+                 static_cast<std::int64_t>(output.size_bytes),
+                 output.digest.text());
   }
   std::string hosts;
   for (const spec::HostFacts& host : record.hosts) {
@@ -219,25 +251,18 @@ void insert_record_parts(Database& database, std::int64_t run, const spec::RunRe
 
 /// Inserts or replaces one document and its words.
 void put_document(Database& database, const DocumentRow& row, const std::string& words) {
-  bound(database.statement(
-            "delete from document_search where rowid = (select n from document where path = ?)"),
-        row.path)
-      .exec();
-  bound(database.statement("delete from document where path = ?"), row.path).exec();
-  bound(database.statement(
-            "insert into document (path, kind, name, version, title) values (?, ?, ?, ?, ?)"),
-        row.path,
-        row.kind,
-        row.name,
-        row.version,
-        row.title)
-      .exec();
+  database.run("delete from document_search where rowid = (select n from document where path = ?)",
+               row.path);
+  database.run("delete from document where path = ?", row.path);
+  database.run("insert into document (path, kind, name, version, title) values (?, ?, ?, ?, ?)",
+               row.path,
+               row.kind,
+               row.name,
+               row.version,
+               row.title);
   const std::int64_t n = database.handle().getLastInsertRowid();
-  bound(database.statement("insert into document_search (rowid, name, body) values (?, ?, ?)"),
-        n,
-        row.name,
-        words)
-      .exec();
+  database.run(
+      "insert into document_search (rowid, name, body) values (?, ?, ?)", n, row.name, words);
 }
 
 /// Tables, those that refer to others first, without their rows and otherwise as they are. To drop
@@ -258,6 +283,17 @@ void make_again(SQLite::Database& database, const std::vector<std::string>& tabl
     database.exec(definition);
 }
 
+constexpr const char* future_run = "select id from run where placed > ? limit 1";
+constexpr const char* place_future = "update run set placed = ? where placed > ?";
+
+/// The first column of the first row, or an empty text.
+std::string first_text(Database& database, const char* sql, const std::string& value) {
+  auto& query = bound(database.statement(sql), value);
+  std::string text = query.executeStep() ? query.getColumn(0).getString() : std::string();
+  query.reset();
+  return text;
+}
+
 /// All of a change or nothing of it.
 template <class Work>
 void write(Database& database, Work&& work) {
@@ -273,14 +309,14 @@ struct Catalog::Transaction::State {
 };
 
 Catalog::Transaction::Transaction(Catalog& catalog)
-    : state_(new State{WriteScope(catalog.state_->database)}) {}
+    : state_(new State{WriteScope(*catalog.database_)}) {}
 Catalog::Transaction::~Transaction() = default;
 void Catalog::Transaction::commit() {
   state_->scope.commit();
 }
 
 Catalog::Catalog(const std::filesystem::path& database)
-    : state_(std::make_unique<State>(database)) {}
+    : database_(std::make_unique<Database>(database)) {}
 Catalog::~Catalog() = default;
 
 bool Catalog::set_aside_if_foreign(const std::filesystem::path& database) {
@@ -288,28 +324,10 @@ bool Catalog::set_aside_if_foreign(const std::filesystem::path& database) {
 }
 
 void Catalog::put_plan(const spec::RunPlan& plan, const std::string& directory) {
-  Database& database = state_->database;
+  Database& database = *database_;
   const spec::Recipe recipe =
       spec::parse_recipe(plan.recipe_text, directory + "/plan.json:/recipe");
-  RunEntry entry{plan.run_id,
-                 plan.study_id,
-                 recipe.name,
-                 recipe.digest().text(),
-                 spec::RunState::planned,
-                 {},
-                 plan.created,
-                 {},
-                 {},
-                 0,
-                 {},
-                 {},
-                 plan.seed,
-                 directory,
-                 {}};
-  if (plan.batch)
-    entry.batch = (std::filesystem::path(directory) / *plan.batch).lexically_normal().string();
-  if (const auto user = plan.launch.find("user"); user != plan.launch.end())
-    entry.user = user->second;
+  const RunEntry entry = entry_of(plan, recipe, directory);
   write(database, [&] {
     const std::int64_t run = insert_run(database, entry);
     insert_tags(database, run, plan.tags);
@@ -325,60 +343,54 @@ void Catalog::put_plan(const spec::RunPlan& plan, const std::string& directory) 
 void Catalog::put_record(const spec::RunRecord& record,
                          const std::string& directory,
                          const std::string& batch) {
-  Database& database = state_->database;
-  const RunEntry entry{record.run_id,
-                       record.study_id,
-                       record.recipe_name,
-                       record.recipe_digest.text(),
-                       record.state,
-                       record.message,
-                       record.created,
-                       record.started,
-                       record.ended,
-                       record.wall_s,
-                       node_of(record),
-                       record.user,
-                       record.seed,
-                       directory,
-                       batch};
-  write(database, [&] { insert_record_parts(database, insert_run(database, entry), record); });
+  const RunEntry entry = entry_of(record, directory, batch);
+  write(*database_,
+        [&] { insert_record_parts(*database_, insert_run(*database_, entry), record); });
 }
 
 void Catalog::put_state(const std::string& run_id,
                         spec::RunState state,
                         const std::string& message) {
-  Database& database = state_->database;
+  Database& database = *database_;
   write(database, [&] {
-    bound(database.statement("update run set state = ?, message = ? where id = ?"),
-          std::string(spec::to_string(state)),
-          message,
-          run_id)
-        .exec();
+    database.run("update run set state = ?, message = ? where id = ?",
+                 std::string(spec::to_string(state)),
+                 message,
+                 run_id);
   });
 }
 
 void Catalog::put_seen(const std::string& run_id,
                        spec::RunState state,
                        const std::string& message) {
-  write(state_->database, [&] {
-    bound(state_->database.statement("update run set state = ?, message = ? where id = ? and "
-                                     "state in ('planned', 'running', 'unknown')"),
-          std::string(spec::to_string(state)),
-          message,
-          run_id)
-        .exec();
+  write(*database_, [&] {
+    database_->run(
+        "update run set state = ?, message = ? where id = ? and "
+        "state in ('planned', 'running', 'unknown')",
+        std::string(spec::to_string(state)),
+        message,
+        run_id);
   });
 }
 
-void Catalog::forget_run(const std::string& run_id) {
-  write(state_->database, [&] { delete_run(state_->database, run_id); });
+std::string Catalog::newest_place(base::WallTime now) const {
+  constexpr const char* sql = "select coalesce(max(placed), '') from run where placed <= ?";
+  return database_->guarded([&] { return first_text(*database_, sql, base::format_rfc3339(now)); });
+}
+
+void Catalog::place_future_runs(const std::string& place, base::WallTime now) {
+  Database& database = *database_;
+  const std::string time = base::format_rfc3339(now);
+  const auto is_any = [&] { return !first_text(database, future_run, time).empty(); };
+  if (!database.guarded(is_any)) return;
+  write(database, [&] { database.run(place_future, place, time); });
 }
 
 void Catalog::forget_all_runs() {
-  write(state_->database, [&] {
+  write(*database_, [&] {
     // All will be written again: with SQLite's 2 MB its pages would come and go.
-    state_->database.handle().exec("pragma cache_size = -262144");
-    make_again(state_->database.handle(),
+    database_->handle().exec("pragma cache_size = -262144");
+    make_again(database_->handle(),
                {"run_search",
                 "run_tag",
                 "run_parameter",
@@ -393,15 +405,14 @@ void Catalog::forget_all_runs() {
 }
 
 bool Catalog::is_filled() const {
-  Database& database = state_->database;
+  Database& database = *database_;
   return database.guarded(
       [&] { return database.handle().execAndGet("select count(*) from filled").getInt() > 0; });
 }
 
 void Catalog::set_filled() {
-  write(state_->database, [&] {
-    state_->database.handle().exec("delete from filled; insert into filled values (1)");
-  });
+  write(*database_,
+        [&] { database_->handle().exec("delete from filled; insert into filled values (1)"); });
 }
 
 void Catalog::put_asset(const spec::Asset& asset, const std::string& path) {
@@ -410,7 +421,7 @@ void Catalog::put_asset(const spec::Asset& asset, const std::string& path) {
   const std::string words = asset.title + " " + asset.description + " " + joined(asset.keywords) +
                             asset.task + " " + asset.framework + " " + asset.license + " " +
                             asset.identifier;
-  write(state_->database, [&] { put_document(state_->database, row, words); });
+  write(*database_, [&] { put_document(*database_, row, words); });
 }
 
 void Catalog::put_recipe(const spec::Recipe& recipe, const std::string& path) {
@@ -420,16 +431,16 @@ void Catalog::put_recipe(const spec::Recipe& recipe, const std::string& path) {
     words += asset + " ";
   for (const spec::MetricSpec& metric : recipe.metrics)
     words += metric.name + " ";
-  write(state_->database, [&] { put_document(state_->database, row, words); });
+  write(*database_, [&] { put_document(*database_, row, words); });
 }
 
 void Catalog::keep_only_documents(const std::vector<std::string>& paths) {
-  Database& database = state_->database;
+  Database& database = *database_;
   write(database, [&] {
     database.handle().exec(
         "create temp table if not exists kept (path text primary key); delete from kept;");
     for (const std::string& path : paths) {
-      bound(database.statement("insert or ignore into temp.kept values (?)"), path).exec();
+      database.run("insert or ignore into temp.kept values (?)", path);
     }
     database.handle().exec(
         "delete from document_search where rowid in (select n from document where path not in "

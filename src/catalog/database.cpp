@@ -1,7 +1,5 @@
 #include "database.hpp"
 
-#include "migrations.hpp"
-
 #include <sabath/base/process/stop_signal.hpp>
 
 #include <sqlite3.h>
@@ -95,7 +93,7 @@ bool set_aside_if_foreign(const std::filesystem::path& path) {
   try {
     return file != 0 && has_foreign_schema(path) && file_at(path) == file && set_aside(path);
   } catch (const SQLite::Exception&) {
-    return false;  // who opens it is told
+    return false;  // the caller that opens it gets the error
   }
 }
 

@@ -10,11 +10,23 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace sabath::catalog {
 
+/// The migrations' SQL in order; number i takes a catalog from version i to i + 1.
+const std::vector<const char*>& migrations();
+
 /// As Catalog::set_aside_if_foreign.
 bool set_aside_if_foreign(const std::filesystem::path& path);
+
+/// Binds all values to the statement, in order from 1.
+template <class... Values>
+SQLite::Statement& bound(SQLite::Statement& statement, const Values&... values) {
+  int index = 0;
+  (statement.bind(++index, values), ...);
+  return statement;
+}
 
 /// An open catalog: migrated, with its statements kept ready.
 class Database {
@@ -23,8 +35,15 @@ class Database {
 
   /// The prepared form of `sql`, reset and without bindings. One use at a time.
   SQLite::Statement& statement(const std::string& sql);
+  /// Executes `sql` with these values, in order.
+  template <class... Values>
+  void run(const std::string& sql, const Values&... values) {
+    bound(statement(sql), values...).exec();
+  }
   SQLite::Database& handle() { return *handle_; }
   const std::filesystem::path& path() const { return path_; }
+  /// Ids in the connection's temporary table `chosen`, which run_values.cpp fills.
+  std::vector<std::string> chosen{};
 
   /// Runs `work`, turning SQLite's exceptions into Error{catalog|storage} that name the file.
   template <class Work>
@@ -60,13 +79,5 @@ class WriteScope {
   Database& database_;
   bool open_ = false;
 };
-
-/// Binds all values to the statement, in order from 1.
-template <class... Values>
-SQLite::Statement& bound(SQLite::Statement& statement, const Values&... values) {
-  int index = 0;
-  (statement.bind(++index, values), ...);
-  return statement;
-}
 
 }  // namespace sabath::catalog

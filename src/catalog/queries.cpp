@@ -1,20 +1,27 @@
+#include "database.hpp"
 #include "selection.hpp"
-#include "state.hpp"
 
 #include <sabath/base/text/text_table.hpp>
-#include <sabath/spec/run_purpose.hpp>
+#include <sabath/catalog/catalog.hpp>
+#include <sabath/spec/run_count.hpp>
 
 #include <algorithm>
+#include <tuple>
 
 namespace sabath::catalog {
 namespace {
 
 using base::Error;
 using base::ErrorKind;
+namespace fs = std::filesystem;
+
+/// The one order of runs, which @last, ranges, lists and groups share.
+constexpr const char* oldest_first = " order by placed, created, id";
+constexpr const char* newest_first = " order by placed desc, created desc, id desc";
 
 constexpr const char* run_columns =
     "select run.id, run.recipe, run.state, run.created, run.wall_s, run.node, run.seed, "
-    "run.directory, run.batch, run.study, run.message, "
+    "run.directory, run.batch, run.study, run.message, run.placed, "
     "(select group_concat(tag || char(0), '') from run_tag where run_tag.run = run.n) from run ";
 
 /// Tags that each end in a zero byte, which no argument and so no tag can hold.
@@ -29,27 +36,53 @@ std::vector<std::string> split_tags(const std::string& text) {
   return tags;
 }
 
-RunRow read_run(SQLite::Statement& statement) {
-  const auto text = [&](int column) { return statement.getColumn(column).getString(); };
-  return {text(0),
-          text(1),
-          spec::parse_run_state(text(2)).value_or(spec::RunState::lost),
-          text(3),
-          statement.getColumn(4).getDouble(),
-          text(5),
-          text(6),
-          split_tags(text(11)),
-          text(7),
-          text(8),
-          text(9),
-          text(10)};
+/// Moves `path` along with a home that was moved since a row was written: the run's folder was then
+/// `written`, which is HOME/runs/ID. The catalog lies in the present home.
+void follow_home(const Database& database, const fs::path& written, std::string& path) {
+  const fs::path runs = written.parent_path();
+  const std::string before = runs.parent_path().string() + "/";
+  if (runs.filename() != "runs" || !path.starts_with(before)) return;
+  path = (database.path().parent_path() / path.substr(before.size())).string();
 }
 
-std::vector<RunRow> read_runs(SQLite::Statement& statement) {
+RunRow read_run(const Database& database, SQLite::Statement& statement) {
+  const auto text = [&](int column) { return statement.getColumn(column).getString(); };
+  RunRow row{text(0),
+             text(1),
+             spec::parse_run_state(text(2)).value_or(spec::RunState::lost),
+             text(3),
+             statement.getColumn(4).getDouble(),
+             text(5),
+             text(6),
+             split_tags(text(12)),
+             text(7),
+             text(8),
+             text(9),
+             text(10),
+             text(11)};
+  const fs::path written = row.directory;
+  follow_home(database, written, row.batch);
+  follow_home(database, written, row.directory);
+  return row;
+}
+
+std::vector<RunRow> read_runs(const Database& database, SQLite::Statement& statement) {
   std::vector<RunRow> rows;
   while (statement.executeStep())
-    rows.push_back(read_run(statement));
+    rows.push_back(read_run(database, statement));
   return rows;
+}
+
+/// The runs that fit; without a condition all.
+std::vector<RunRow> fitting(Database& database,
+                            const Condition& condition,
+                            const std::string& order) {
+  const std::string where = condition.sql.empty() ? "" : "where " + condition.sql;
+  auto& statement = database.statement(std::string(run_columns) + where + order);
+  int index = 0;
+  for (const std::string& value : condition.texts)
+    statement.bind(++index, value);
+  return read_runs(database, statement);
 }
 
 /// Neither a run that only made an asset nor one that `explain` made.
@@ -89,15 +122,43 @@ std::string match_query(std::string_view words) {
 std::optional<RunRow> newest_requested(Database& database,
                                        const char* condition,
                                        std::uint32_t before) {
-  auto& statement = database.statement(std::string(run_columns) + "where " + condition +
-                                       " order by created desc, id desc");
+  auto& statement =
+      database.statement(std::string(run_columns) + "where " + condition + newest_first);
   std::optional<RunRow> found;
   while (!found && statement.executeStep()) {
-    RunRow run = read_run(statement);
+    RunRow run = read_run(database, statement);
     if (is_requested(run) && before-- == 0) found = std::move(run);
   }
   statement.reset();
   return found;
+}
+
+constexpr const char* documents_by_words =
+    "select kind, document.name, version, title, path from document_search join document on "
+    "document.n = document_search.rowid where document_search match ? "
+    "order by bm25(document_search, 10.0, 1.0)";
+constexpr const char* runs_by_words =
+    "select 'run', run.id, run.state, run.recipe || ' on ' || run.node, run.directory from "
+    "run_search join run on run.n = run_search.rowid where run_search match ? "
+    "order by run.placed desc limit 50";
+
+std::vector<DocumentRow> matching(Database& database, const char* sql, const std::string& query) {
+  return read_documents(bound(database.statement(sql), query));
+}
+
+CatalogStats read_stats(SQLite::Database& handle) {
+  const auto number = [&](const char* sql) {
+    return static_cast<std::uint64_t>(handle.execAndGet(sql).getInt64());
+  };
+  CatalogStats stats;
+  stats.schema_version = handle.execAndGet("pragma user_version").getInt();
+  stats.runs = number("select count(*) from run");
+  stats.metrics = number("select count(*) from run_metric");
+  stats.documents = number("select count(*) from document");
+  stats.size_bytes =
+      number("select page_count * page_size from pragma_page_count(), pragma_page_size()");
+  stats.sqlite_version = SQLite::getLibVersion();
+  return stats;
 }
 
 /// A run has ended when it has a record; one that was imported never ran.
@@ -132,7 +193,7 @@ RunRow resolve(Database& database, const RunReference& reference) {
   if (reference.from_last) return resolve_last(database, *reference.from_last);
   auto& statement = database.statement(
       std::string(run_columns) + "where id >= ? and id < ? || char(1114111) order by id limit 2");
-  const auto rows = read_runs(bound(statement, reference.prefix, reference.prefix));
+  const auto rows = read_runs(database, bound(statement, reference.prefix, reference.prefix));
   if (rows.size() == 1 || (!rows.empty() && rows.front().id == reference.prefix))
     return rows.front();
   const std::string place = "run '" + base::printable(reference.prefix) + "': ";
@@ -142,9 +203,8 @@ RunRow resolve(Database& database, const RunReference& reference) {
                 "use more of it: " + rows[0].id + " or " + rows[1].id);
   }
   std::vector<std::string> ids;
-  auto& recent =
-      database.statement(std::string(run_columns) + "order by created desc, id desc limit 200");
-  for (const RunRow& row : read_runs(recent))
+  auto& recent = database.statement(std::string(run_columns) + newest_first + " limit 200");
+  for (const RunRow& row : read_runs(database, recent))
     ids.push_back(row.id);
   const std::string guess = base::nearest(reference.prefix, ids);
   throw Error(
@@ -156,11 +216,15 @@ RunRow resolve(Database& database, const RunReference& reference) {
 std::vector<RunRow> resolve_range(Database& database, const Selection& selection) {
   RunRow first = resolve(database, selection.references[0]);
   RunRow last = resolve(database, selection.references[1]);
-  if (std::pair(last.created, last.id) < std::pair(first.created, first.id)) std::swap(first, last);
+  const auto place = [](const RunRow& run) { return std::tie(run.placed, run.created, run.id); };
+  if (place(last) < place(first)) std::swap(first, last);
   auto& statement = database.statement(std::string(run_columns) +
-                                       "where (run.created, run.id) >= (?, ?) and (run.created, "
-                                       "run.id) <= (?, ?) order by created, id");
-  auto runs = read_runs(bound(statement, first.created, first.id, last.created, last.id));
+                                       "where (run.placed, run.created, run.id) >= (?, ?, ?) and "
+                                       "(run.placed, run.created, run.id) <= (?, ?, ?)" +
+                                       oldest_first);
+  auto runs = read_runs(
+      database,
+      bound(statement, first.placed, first.created, first.id, last.placed, last.created, last.id));
   std::erase_if(runs, [&](const RunRow& run) {
     return run.id != first.id && run.id != last.id && !is_requested(run);
   });
@@ -181,45 +245,34 @@ std::vector<RunRow> Catalog::runs(std::size_t limit,
     if (limit > 0 && rows.size() > limit) rows.resize(limit);
     return rows;
   }
-  Database& database = state_->database;
+  Database& database = *database_;
   return database.guarded([&] {
-    const std::string where = text.empty() ? "" : "where " + selection.terms->sql;
-    auto& statement = database.statement(std::string(run_columns) + where +
-                                         " order by created desc, id desc limit ?");
-    int index = 0;
-    for (const std::string& value : selection.terms->texts)
-      statement.bind(++index, value);
-    statement.bind(++index, limit == 0 ? std::int64_t{-1} : static_cast<std::int64_t>(limit));
-    return read_runs(statement);
+    const std::string most = limit == 0 ? "-1" : std::to_string(limit);
+    return fitting(database, *selection.terms, newest_first + (" limit " + most));
   });
 }
 
 std::vector<RunRow> Catalog::select(std::string_view text, base::WallTime now) const {
-  Database& database = state_->database;
+  Database& database = *database_;
   const Selection selection = parse_selection(text, now);
   return database.guarded([&]() -> std::vector<RunRow> {
     if (selection.references.size() == 1) return {resolve(database, selection.references[0])};
     if (selection.references.size() == 2) return resolve_range(database, selection);
-    auto& statement = database.statement(std::string(run_columns) + "where " +
-                                         selection.terms->sql + " order by created, id");
-    int index = 0;
-    for (const std::string& value : selection.terms->texts)
-      statement.bind(++index, value);
-    return read_runs(statement);
+    return fitting(database, *selection.terms, oldest_first);
   });
 }
 
 std::vector<RunRow> Catalog::in_state(spec::RunState state) const {
-  Database& database = state_->database;
+  Database& database = *database_;
   return database.guarded([&] {
     auto& statement =
-        database.statement(std::string(run_columns) + "where state = ? order by created, id");
-    return read_runs(bound(statement, std::string(spec::to_string(state))));
+        database.statement(std::string(run_columns) + "where state = ?" + oldest_first);
+    return read_runs(database, bound(statement, std::string(spec::to_string(state))));
   });
 }
 
 std::vector<DocumentRow> Catalog::documents(std::string_view kind) const {
-  Database& database = state_->database;
+  Database& database = *database_;
   return database.guarded([&] {
     auto& statement = database.statement(
         "select kind, name, version, title, path from document where ?1 = '' or kind = ?1 order by "
@@ -229,42 +282,20 @@ std::vector<DocumentRow> Catalog::documents(std::string_view kind) const {
 }
 
 std::vector<DocumentRow> Catalog::search(std::string_view words) const {
-  Database& database = state_->database;
   const std::string query = match_query(words);
   if (query.empty()) return {};
-  return database.guarded([&] {
-    auto& documents = database.statement(
-        "select kind, document.name, version, title, path from document_search join document on "
-        "document.n = "
-        "document_search.rowid where document_search match ? order by bm25(document_search, 10.0, "
-        "1.0)");
-    std::vector<DocumentRow> rows = read_documents(bound(documents, query));
-    auto& runs = database.statement(
-        "select 'run', run.id, run.state, run.recipe || ' on ' || run.node, run.directory from "
-        "run_search join run on "
-        "run.n = run_search.rowid where run_search match ? order by run.created desc limit 50");
-    for (DocumentRow& row : read_documents(bound(runs, query)))
+  return database_->guarded([&] {
+    std::vector<DocumentRow> rows = matching(*database_, documents_by_words, query);
+    for (DocumentRow& row : matching(*database_, runs_by_words, query)) {
+      follow_home(*database_, row.path, row.path);
       rows.push_back(std::move(row));
+    }
     return rows;
   });
 }
 
 CatalogStats Catalog::stats() const {
-  Database& database = state_->database;
-  return database.guarded([&] {
-    const auto number = [&](const char* sql) {
-      return static_cast<std::uint64_t>(database.handle().execAndGet(sql).getInt64());
-    };
-    CatalogStats stats;
-    stats.schema_version = database.handle().execAndGet("pragma user_version").getInt();
-    stats.runs = number("select count(*) from run");
-    stats.metrics = number("select count(*) from run_metric");
-    stats.documents = number("select count(*) from document");
-    stats.size_bytes =
-        number("select page_count * page_size from pragma_page_count(), pragma_page_size()");
-    stats.sqlite_version = SQLite::getLibVersion();
-    return stats;
-  });
+  return database_->guarded([&] { return read_stats(database_->handle()); });
 }
 
 }  // namespace sabath::catalog

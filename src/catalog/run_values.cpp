@@ -1,4 +1,6 @@
-#include "state.hpp"
+#include "database.hpp"
+
+#include <sabath/catalog/catalog.hpp>
 
 #include <algorithm>
 #include <array>
@@ -22,7 +24,8 @@ std::string insertion(std::size_t rows) {
 /// is filled once for as many questions as are asked of the same runs; until it is full nobody
 /// takes it for theirs. Without a transaction around it, which whatever fails in between would
 /// leave open: nothing that is written later would ever be committed.
-void choose(Database& database, const std::vector<RunRow>& runs, std::vector<std::string>& chosen) {
+void choose(Database& database, const std::vector<RunRow>& runs) {
+  std::vector<std::string>& chosen = database.chosen;
   const auto is_it = [](const RunRow& run, const std::string& id) { return run.id == id; };
   if (!runs.empty() && std::equal(runs.begin(), runs.end(), chosen.begin(), chosen.end(), is_it))
     return;
@@ -97,20 +100,18 @@ constexpr std::string_view named_value =
     "= run.n and name = ?";
 
 const Key* find_key(std::string_view name) {
-  const auto* const found =
-      std::find_if(keys.begin(), keys.end(), [&](const Key& key) { return key.name == name; });
+  const auto* const found = std::ranges::find(keys, name, &Key::name);
   return found == keys.end() ? nullptr : &*found;
 }
 
-/// What a table told of its runs under the name of a key, "gpu" or "os": nobody looked at their
-/// hosts.
+/// Fills in keys such as "gpu" and "os" of imported runs from their table: their hosts were not
+/// probed.
 void fill_from_tables(Database& database,
                       const std::vector<RunRow>& runs,
                       std::string_view name,
                       std::vector<std::string>& values) {
-  const bool is_any_imported = std::any_of(runs.begin(), runs.end(), [](const RunRow& run) {
-    return run.state == spec::RunState::imported;
-  });
+  const bool is_any_imported = std::ranges::any_of(
+      runs, [](const RunRow& run) { return run.state == spec::RunState::imported; });
   if (!is_any_imported) return;
   auto& statement = database.statement(std::string(named_value));
   statement.bind(1, std::string(name));
@@ -125,64 +126,73 @@ double number_or_nan(const SQLite::Column& column) {
   return column.isNull() ? std::numeric_limits<double>::quiet_NaN() : column.getDouble();
 }
 
+RunMetric read_metric(SQLite::Statement& statement) {
+  RunMetric metric;
+  metric.run = static_cast<std::size_t>(statement.getColumn(0).getInt64());
+  metric.stream = statement.getColumn(1).getString();
+  metric.name = statement.getColumn(2).getString();
+  metric.unit = statement.getColumn(3).getString();
+  const std::string better = statement.getColumn(4).getString();
+  for (const spec::Better one : {spec::Better::lower, spec::Better::higher}) {
+    if (to_string(one) == better) metric.better = one;
+  }
+  metric.performance = statement.getColumn(5).getInt() != 0;
+  metric.last = number_or_nan(statement.getColumn(6));
+  metric.median = number_or_nan(statement.getColumn(7));
+  return metric;
+}
+
+/// The chosen runs' values of a key or a parameter; nothing where no run has it.
+std::optional<std::vector<std::string>> read_values(Database& database,
+                                                    const std::vector<RunRow>& runs,
+                                                    std::string_view name) {
+  constexpr std::string_view of_parameter = "param.";
+  const bool is_parameter = name.starts_with(of_parameter);
+  const Key* key = is_parameter ? nullptr : find_key(name);
+  auto& statement = database.statement(std::string(key != nullptr ? key->sql : named_value));
+  if (key == nullptr)
+    statement.bind(1, std::string(name.substr(is_parameter ? of_parameter.size() : 0)));
+  std::vector<std::string> values(runs.size());
+  bool is_there = key != nullptr;
+  while (statement.executeStep()) {
+    is_there = true;
+    values[static_cast<std::size_t>(statement.getColumn(0).getInt64())] =
+        statement.getColumn(1).getString();
+  }
+  if (!is_there) return std::nullopt;
+  if (key != nullptr) fill_from_tables(database, runs, name, values);
+  return values;
+}
+
 }  // namespace
 
 std::vector<RunMetric> Catalog::metrics_of(const std::vector<RunRow>& runs) const {
-  Database& database = state_->database;
+  Database& database = *database_;
   return database.guarded([&] {
-    choose(database, runs, state_->chosen);
+    choose(database, runs);
     auto& statement = database.statement(
         "select k, stream, name, unit, better, performance, last, median from temp.chosen cross "
-        "join run "
-        "using (id) cross join "
-        "run_metric on run_metric.run = run.n where points > 0 order by k, stream, name");
+        "join run using (id) cross join run_metric on run_metric.run = run.n where points > 0 "
+        "order by k, stream, name");
     std::vector<RunMetric> metrics;
-    while (statement.executeStep()) {
-      RunMetric& metric = metrics.emplace_back();
-      metric.run = static_cast<std::size_t>(statement.getColumn(0).getInt64());
-      metric.stream = statement.getColumn(1).getString();
-      metric.name = statement.getColumn(2).getString();
-      metric.unit = statement.getColumn(3).getString();
-      const std::string better = statement.getColumn(4).getString();
-      for (const spec::Better one : {spec::Better::lower, spec::Better::higher}) {
-        if (to_string(one) == better) metric.better = one;
-      }
-      metric.performance = statement.getColumn(5).getInt() != 0;
-      metric.last = number_or_nan(statement.getColumn(6));
-      metric.median = number_or_nan(statement.getColumn(7));
-    }
+    while (statement.executeStep())
+      metrics.push_back(read_metric(statement));
     return metrics;
   });
 }
 
 std::optional<std::vector<std::string>> Catalog::values_of(const std::vector<RunRow>& runs,
                                                            std::string_view name) const {
-  Database& database = state_->database;
-  return database.guarded([&]() -> std::optional<std::vector<std::string>> {
-    choose(database, runs, state_->chosen);
-    constexpr std::string_view of_parameter = "param.";
-    const bool is_parameter = name.starts_with(of_parameter);
-    const Key* key = is_parameter ? nullptr : find_key(name);
-    auto& statement = database.statement(std::string(key != nullptr ? key->sql : named_value));
-    if (key == nullptr)
-      statement.bind(1, std::string(name.substr(is_parameter ? of_parameter.size() : 0)));
-    std::vector<std::string> values(runs.size());
-    bool is_there = key != nullptr;
-    while (statement.executeStep()) {
-      is_there = true;
-      values[static_cast<std::size_t>(statement.getColumn(0).getInt64())] =
-          statement.getColumn(1).getString();
-    }
-    if (!is_there) return std::nullopt;
-    if (key != nullptr) fill_from_tables(database, runs, name, values);
-    return values;
+  return database_->guarded([&] {
+    choose(*database_, runs);
+    return read_values(*database_, runs, name);
   });
 }
 
 std::vector<std::string> Catalog::keys_of(const std::vector<RunRow>& runs) const {
-  Database& database = state_->database;
+  Database& database = *database_;
   return database.guarded([&] {
-    choose(database, runs, state_->chosen);
+    choose(database, runs);
     std::vector<std::string> names;
     for (const Key& key : keys)
       names.emplace_back(key.name);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sabath/analysis/propose_baseline.hpp>
 #include <sabath/analysis/study_power.hpp>
 #include <sabath/app/import_table.hpp>
 #include <sabath/app/run_recipe.hpp>
@@ -8,10 +9,12 @@
 #include <sabath/base/error.hpp>
 #include <sabath/catalog/catalog.hpp>
 #include <sabath/env/environment.hpp>
+#include <sabath/env/prefix_image.hpp>
 #include <sabath/spec/collection.hpp>
 #include <sabath/spec/comparison.hpp>
 #include <sabath/spec/explanation.hpp>
 #include <sabath/spec/group_comparison.hpp>
+#include <sabath/spec/host_facts.hpp>
 #include <sabath/spec/run_count.hpp>
 #include <sabath/spec/run_plan.hpp>
 #include <sabath/spec/study.hpp>
@@ -67,23 +70,18 @@ std::string json_differences(const std::vector<std::string>& differences);
 std::string json_answer(const std::vector<execution::RunOutcome>& outcomes);
 /// Without their runs.
 std::string json_answer(const std::vector<analysis::StudyOutcome>& studies);
-/// How a study stands: the table of its runs, and how it goes on; or JSON.
+/// The state of a study: the table of its runs, and how to continue; or JSON.
 std::string study_answer(const analysis::StudyOutcome& outcome, bool json);
 std::string json_answer(const std::vector<Check>& checks);
 /// What that wrote on another node. Throws Error{launch}.
 std::vector<Check> parse_checks(const std::string& text, const std::string& origin);
+/// A document of spec, as it stands in its file. Defined for the types that answers_json.cpp lists.
+template <class T>
+std::string json_answer(const T& document);
 std::string json_answer(const catalog::CatalogStats& stats);
-std::string json_answer(const spec::Collection& collection);
-std::string json_answer(const spec::Comparison& comparison);
-std::string json_answer(const spec::GroupComparison& comparison);
-std::string json_answer(const spec::Explanation& explanation);
 std::string json_answer(const app::ImportReport& report);
 std::string json_answer(const WrittenReport& report);
-std::string json_answer(const spec::HostFacts& facts);
-std::string json_answer(const spec::Asset& asset);
-std::string json_answer(const spec::BuiltEnvironment& environment);
-std::string json_answer(const spec::EnvironmentLock& lock);
-std::string json_answer(const spec::PackageLock& lock);
+std::string json_answer(const analysis::Proposal& proposal);
 std::string json_answer(const std::vector<env::PinnedFile>& files);
 std::string json_answer(const std::vector<env::PrefixImage>& images);
 /// With `whole` in the metrics that have whole numbers which no double holds.

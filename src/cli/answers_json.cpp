@@ -1,8 +1,14 @@
 #include "answers.hpp"
+#include "commands/assets/cache.hpp"
+#include "exit_status.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/text/json_reader.hpp>
 #include <sabath/base/text/redact.hpp>
+#include <sabath/spec/baseline.hpp>
+#include <sabath/spec/check_report.hpp>
+#include <sabath/spec/package_lock.hpp>
+#include <sabath/spec/run_record.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -12,11 +18,23 @@ namespace {
 using nlohmann::ordered_json;
 
 template <class Rows, class Convert>
-std::string list_answer(const char* key, const Rows& rows, Convert&& convert) {
+ordered_json array_of(const Rows& rows, Convert&& convert) {
   ordered_json items = ordered_json::array();
   for (const auto& row : rows)
     items.push_back(convert(row));
-  return base::pretty_json({{"schema", 1}, {key, items}});
+  return items;
+}
+
+template <class Rows, class Convert>
+std::string list_answer(const char* key, const Rows& rows, Convert&& convert) {
+  return base::pretty_json({{"schema", 1}, {key, array_of(rows, convert)}});
+}
+
+const std::vector<std::string>& names_at(
+    const std::map<base::Digest, std::vector<std::string>>& names, const base::Digest& digest) {
+  static const std::vector<std::string> none;
+  const auto found = names.find(digest);
+  return found == names.end() ? none : found->second;
 }
 
 ordered_json row_json(const catalog::RunRow& row) {
@@ -65,41 +83,30 @@ ordered_json entry_json(const env::EnvironmentEntry& entry) {
           {"facts", entry.lock.facts}};
 }
 
-std::string_view kind_name(base::ErrorKind kind) {
-  switch (kind) {
-    case base::ErrorKind::usage:
-      return "usage";
-    case base::ErrorKind::not_found:
-      return "not_found";
-    case base::ErrorKind::integrity:
-      return "integrity";
-    case base::ErrorKind::transfer:
-      return "transfer";
-    case base::ErrorKind::environment:
-      return "environment";
-    case base::ErrorKind::launch:
-      return "launch";
-    case base::ErrorKind::catalog:
-      return "catalog";
-    case base::ErrorKind::storage:
-      return "storage";
-    case base::ErrorKind::access:
-      return "access";
-    case base::ErrorKind::interrupted:
-      return "interrupted";
-    case base::ErrorKind::internal:
-      return "internal";
-  }
-  return "internal";
-}
-
 ordered_json error_fields(const base::Error& error) {
-  return {{"kind", kind_name(error.kind())},
+  return {{"kind", name_of(error.kind())},
           {"message", base::redact(error.what())},
           {"hint", base::redact(error.hint())}};
 }
 
 }  // namespace
+
+template <class T>
+std::string json_answer(const T& document) {
+  return base::pretty_json(spec::to_json(document));
+}
+
+template std::string json_answer(const spec::Collection&);
+template std::string json_answer(const spec::Comparison&);
+template std::string json_answer(const spec::GroupComparison&);
+template std::string json_answer(const spec::Explanation&);
+template std::string json_answer(const spec::HostFacts&);
+template std::string json_answer(const spec::Asset&);
+template std::string json_answer(const spec::BuiltEnvironment&);
+template std::string json_answer(const spec::PackageLock&);
+template std::string json_answer(const spec::EnvironmentLock&);
+template std::string json_answer(const spec::Baseline&);
+template std::string json_answer(const spec::CheckReport&);
 
 std::string json_answer(const std::vector<catalog::RunRow>& rows) {
   return list_answer("runs", rows, row_json);
@@ -151,19 +158,15 @@ std::string json_differences(const std::vector<std::string>& differences) {
 std::string json_result_line(const std::vector<assets::FetchedAsset>& assets,
                              const std::vector<FailedFetch>& failed,
                              const std::optional<execution::RunOutcome>& applied) {
-  ordered_json fetched = ordered_json::array();
-  for (const assets::FetchedAsset& asset : assets) {
-    ordered_json files = ordered_json::array();
-    for (const assets::FetchedFile& file : asset.files)
-      files.push_back(file_json(file));
-    fetched.push_back({{"name", asset.name},
-                       {"version", asset.version},
-                       {"digest", asset.digest.hex.empty() ? "" : asset.digest.text()},
-                       {"path", asset.path.string()},
-                       {"made_by_run", asset.made_by_run},
-                       {"made_on_host", asset.made_on_host},
-                       {"files", files}});
-  }
+  const ordered_json fetched = array_of(assets, [](const assets::FetchedAsset& asset) {
+    return ordered_json{{"name", asset.name},
+                        {"version", asset.version},
+                        {"digest", asset.digest.hex.empty() ? "" : asset.digest.text()},
+                        {"path", asset.path.string()},
+                        {"made_by_run", asset.made_by_run},
+                        {"made_on_host", asset.made_on_host},
+                        {"files", array_of(asset.files, file_json)}};
+  });
   ordered_json result = {{"type", "result"}, {"schema", 1}, {"fetched", fetched}};
   for (const auto& [name, error] : failed) {
     ordered_json one = {{"name", name}};
@@ -211,20 +214,104 @@ std::string json_answer(const catalog::CatalogStats& stats) {
                             {"sqlite", stats.sqlite_version}});
 }
 
-std::string json_answer(const spec::Collection& collection) {
-  return base::pretty_json(spec::to_json(collection));
+std::string json_answer(const analysis::Proposal& proposal) {
+  const auto moments = [](const spec::BaselineMetric& metric) {
+    return ordered_json{{"n", metric.n},
+                        {"mean", base::json_number(metric.mean)},
+                        {"sd", base::json_number(metric.sd)}};
+  };
+  ordered_json changes = ordered_json::array();
+  for (const analysis::ProposedChange& change : proposal.changes) {
+    ordered_json entry{{"entry", change.entry}, {"metric", change.metric}};
+    if (change.before) entry["before"] = moments(*change.before);
+    if (change.after) entry["after"] = moments(*change.after);
+    if (change.verdict) entry["verdict"] = to_string(*change.verdict);
+    entry["reason"] = change.reason;
+    changes.push_back(std::move(entry));
+  }
+  return base::pretty_json({{"schema", 1},
+                            {"baseline", spec::to_json(proposal.baseline)},
+                            {"proposed", proposal.proposed},
+                            {"changes", changes},
+                            {"notes", proposal.notes}});
 }
 
-std::string json_answer(const spec::Comparison& comparison) {
-  return base::pretty_json(spec::to_json(comparison));
+std::string json_answer(const std::vector<const cache::Stored*>& stored, const CacheNames& names) {
+  return list_answer("stored", stored, [&](const cache::Stored* one) {
+    return ordered_json{{"kind", to_string(one->kind)},
+                        {"digest", one->digest.text()},
+                        {"size", one->size_bytes},
+                        {"disk", one->disk_bytes},
+                        {"files", one->files},
+                        {"last_used", base::format_rfc3339(one->last_used)},
+                        {"assets", names_at(names.assets, one->digest)},
+                        {"sources", one->sources},
+                        {"unpacked_from", one->unpacked_from ? one->unpacked_from->text() : ""},
+                        {"pins", one->pins},
+                        {"runs", names_at(names.runs, one->digest)},
+                        {"made_by", one->stages},
+                        {"trees", one->trees},
+                        {"path", one->path.string()},
+                        {"cache", one->root.string()}};
+  });
 }
 
-std::string json_answer(const spec::GroupComparison& comparison) {
-  return base::pretty_json(spec::to_json(comparison));
+std::string json_answer(const std::vector<UsageRow>& rows,
+                        const std::map<std::string, std::uint64_t>& totals) {
+  const ordered_json usage = array_of(rows, [](const UsageRow& row) {
+    return ordered_json{{"cache", row.cache},
+                        {"what", row.what},
+                        {"name", row.name},
+                        {"files", row.files},
+                        {"disk", row.disk_bytes}};
+  });
+  const ordered_json sums = array_of(totals, [](const auto& total) {
+    return ordered_json{{"cache", total.first}, {"disk", total.second}};
+  });
+  return base::pretty_json({{"schema", 1}, {"usage", usage}, {"totals", sums}});
 }
 
-std::string json_answer(const spec::Explanation& explanation) {
-  return base::pretty_json(spec::to_json(explanation));
+std::string json_answer(const std::vector<cache::Pin>& pins) {
+  return list_answer("pins", pins, [](const cache::Pin& pin) {
+    const auto text_of = [](const base::Digest& digest) { return ordered_json(digest.text()); };
+    return ordered_json{{"name", pin.name},
+                        {"reason", pin.reason},
+                        {"user", pin.user},
+                        {"made", pin.made},
+                        {"digests", array_of(pin.digests, text_of)}};
+  });
+}
+
+std::string json_answer(const cache::GarbageReport& report, bool dry_run) {
+  const ordered_json removed = array_of(report.removed, [](const cache::RemovedItem& item) {
+    return ordered_json{{"kind", item.kind},
+                        {"name", item.name},
+                        {"sources", item.sources},
+                        {"disk", item.disk_bytes},
+                        {"last_used", base::format_rfc3339(item.last_used)}};
+  });
+  const ordered_json kept = array_of(report.kept, [](const auto& one) {
+    const auto& [reason, sum] = one;
+    return ordered_json{{"reason", reason}, {"count", sum.count}, {"disk", sum.disk_bytes}};
+  });
+  return base::pretty_json({{"schema", 1},
+                            {"dry_run", dry_run},
+                            {"removed", removed},
+                            {"freed", report.freed_bytes},
+                            {"before", report.before_bytes},
+                            {"kept", kept}});
+}
+
+std::string json_answer(const std::vector<assets::Repaired>& repaired) {
+  return list_answer("repaired", repaired, [](const assets::Repaired& one) {
+    return ordered_json{{"kind", to_string(one.kind)},
+                        {"digest", one.digest.text()},
+                        {"ok", one.ok},
+                        {"size", one.size_bytes},
+                        {"transferred", one.transferred},
+                        {"source", one.source},
+                        {"problem", one.problem}};
+  });
 }
 
 std::string json_answer(const app::ImportReport& report) {
@@ -247,22 +334,6 @@ std::string json_answer(const WrittenReport& report) {
                             {"notes", report.notes}});
 }
 
-std::string json_answer(const spec::HostFacts& facts) {
-  return base::pretty_json(spec::to_json(facts));
-}
-
-std::string json_answer(const spec::Asset& asset) {
-  return base::pretty_json(spec::to_json(asset));
-}
-
-std::string json_answer(const spec::BuiltEnvironment& environment) {
-  return base::pretty_json(spec::to_json(environment));
-}
-
-std::string json_answer(const spec::PackageLock& lock) {
-  return base::pretty_json(spec::to_json(lock));
-}
-
 std::string json_answer(const std::vector<env::PinnedFile>& files) {
   return list_answer("files", files, [](const env::PinnedFile& file) {
     return ordered_json{
@@ -278,10 +349,6 @@ std::string json_answer(const std::vector<env::PrefixImage>& images) {
                         {"digest", image.digest.text()},
                         {"size_bytes", image.size_bytes}};
   });
-}
-
-std::string json_answer(const spec::EnvironmentLock& lock) {
-  return base::pretty_json(spec::to_json(lock));
 }
 
 std::string json_answer(const spec::RunRecord& record, const spec::WholeSummaries& whole) {

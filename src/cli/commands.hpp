@@ -1,45 +1,70 @@
 #pragma once
 
+#include "answers.hpp"
+#include "exit_status.hpp"
+#include "option_checks.hpp"
+#include "option_parser.hpp"
+#include "workspace.hpp"
+
 #include <functional>
+#include <memory>
 #include <string>
 
-namespace CLI {  // NOLINT(readability-identifier-naming): it is another library's
-class App;
-}
-
 namespace sabath::cli {
-
-class Workspace;
 
 /// What is to be done once parsing is over; set by the command that was named. Returns the exit
 /// status.
 using Action = std::function<int(Workspace&)>;
 
-void setup_list(CLI::App& app, Action& action);
-void setup_search(CLI::App& app, Action& action);
-void setup_show(CLI::App& app, Action& action);
-void setup_fetch(CLI::App& app, Action& action);
-void setup_verify(CLI::App& app, Action& action);
-void setup_env(CLI::App& app, Action& action);
-void setup_run(CLI::App& app, Action& action);
-void setup_exec(CLI::App& app, Action& action);
-void setup_status(CLI::App& app, Action& action);
-void setup_wait(CLI::App& app, Action& action);
-void setup_logs(CLI::App& app, Action& action);
-void setup_cancel(CLI::App& app, Action& action);
-void setup_collect(CLI::App& app, Action& action);
-void setup_compare(CLI::App& app, Action& action);
-void setup_report(CLI::App& app, Action& action);
-void setup_explain(CLI::App& app, Action& action);
-void setup_repro(CLI::App& app, Action& action);
-void setup_import(CLI::App& app, Action& action);
-void setup_probe(CLI::App& app, Action& action);
-void setup_cache(CLI::App& app, Action& action);
-void setup_catalog(CLI::App& app, Action& action);
-void setup_completion(CLI::App& app, Action& action);
-void setup_doctor(CLI::App& app, Action& action);
-void setup_help(CLI::App& app, Action& action);
-void setup_ask_library(CLI::App& app, Action& action);
+/// A command, and what its options are read into. Both live as long as the parser.
+template <class Options>
+struct Command {
+  OptionParser& parser;
+  Options& options;
+};
+
+/// A command of `parent` whose action is `run`.
+template <class Options>
+Command<Options> add_command(OptionParser& parent,
+                             Action& action,
+                             const std::string& name,
+                             const std::string& description,
+                             int (*run)(const Options&, Workspace&)) {
+  auto options = std::make_shared<Options>();
+  OptionParser* parser = parent.add_subcommand(name, description);
+  parser->callback([&action, options, run] {
+    action = [options, run](Workspace& workspace) { return run(*options, workspace); };
+  });
+  return {*parser, *options};
+}
+
+void setup_list(OptionParser& app, Action& action);
+void setup_search(OptionParser& app, Action& action);
+void setup_show(OptionParser& app, Action& action);
+void setup_fetch(OptionParser& app, Action& action);
+void setup_verify(OptionParser& app, Action& action);
+void setup_env(OptionParser& app, Action& action);
+void setup_run(OptionParser& app, Action& action);
+void setup_exec(OptionParser& app, Action& action);
+void setup_status(OptionParser& app, Action& action);
+void setup_wait(OptionParser& app, Action& action);
+void setup_logs(OptionParser& app, Action& action);
+void setup_cancel(OptionParser& app, Action& action);
+void setup_collect(OptionParser& app, Action& action);
+void setup_compare(OptionParser& app, Action& action);
+void setup_report(OptionParser& app, Action& action);
+void setup_explain(OptionParser& app, Action& action);
+void setup_baseline(OptionParser& app, Action& action);
+void setup_check(OptionParser& app, Action& action);
+void setup_repro(OptionParser& app, Action& action);
+void setup_import(OptionParser& app, Action& action);
+void setup_probe(OptionParser& app, Action& action);
+void setup_cache(OptionParser& app, Action& action);
+void setup_catalog(OptionParser& app, Action& action);
+void setup_completion(OptionParser& app, Action& action);
+void setup_doctor(OptionParser& app, Action& action);
+void setup_help(OptionParser& app, Action& action);
+void setup_ask_library(OptionParser& app, Action& action);
 
 /// `env list`, which `list envs` is too.
 int list_environments(Workspace& workspace);

@@ -1,7 +1,5 @@
 #include "completion_script.hpp"
 
-#include <CLI/CLI.hpp>
-
 #include <algorithm>
 #include <vector>
 
@@ -15,18 +13,15 @@ struct Node {
   std::vector<std::pair<std::string, std::string>> words{};
 };
 
-void collect_nodes(const CLI::App& app, const std::string& path, std::vector<Node>& nodes) {
+void collect_nodes(const CommandOutline& command,
+                   const std::string& path,
+                   std::vector<Node>& nodes) {
   Node node{path, {}};
-  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
-    if (sub->get_group().empty()) continue;  // not for people
-    node.words.emplace_back(sub->get_name(), sub->get_description());
-    collect_nodes(*sub, path.empty() ? sub->get_name() : path + " " + sub->get_name(), nodes);
+  for (const CommandOutline& sub : command.commands) {
+    node.words.emplace_back(sub.name, sub.description);
+    collect_nodes(sub, path.empty() ? sub.name : path + " " + sub.name, nodes);
   }
-  for (const CLI::Option* option : app.get_options()) {
-    for (const std::string& name : option->get_lnames()) {
-      node.words.emplace_back("--" + name, option->get_description());
-    }
-  }
+  node.words.insert(node.words.end(), command.options.begin(), command.options.end());
   nodes.push_back(std::move(node));
 }
 
@@ -48,12 +43,15 @@ std::string words_of(const Node& node) {
 constexpr const char* operands = R"sh(_sabath_operands() {
   case "$1" in
     run|check|env\ build|env\ lock|env\ exec) sabath list recipes --quiet 2>/dev/null | awk 'NR>1 {print $2}' ;;
+
     fetch) sabath list assets --quiet 2>/dev/null | awk 'NR>1 {print $2}' ;;
     show|verify|env\ show) { sabath list recipes; sabath list assets; } 2>/dev/null |
       awk '$1 != "kind" {print $2}'
       echo @last ;;
+
     compare|repro) sabath list runs --quiet 2>/dev/null | awk 'NR>1 {print $1}'
       printf '%s\n' @last @last~1 ;;
+
     logs|wait|status|cancel) printf '%s\n' @running @last ;;
     list) printf '%s\n' runs studies assets recipes envs ;;
     completion) printf '%s\n' bash zsh fish ;;
@@ -71,6 +69,7 @@ std::string bash_script(const std::vector<Node>& nodes) {
   }
   script += R"sh(  esac
 }
+
 _sabath() {
   local current=${COMP_WORDS[COMP_CWORD]} path= word i words
   for ((i = 1; i < COMP_CWORD; ++i)); do
@@ -78,6 +77,7 @@ _sabath() {
     [[ $word == -* ]] && continue
     [[ -n $(_sabath_words "${path:+$path }$word") ]] && path="${path:+$path }$word"
   done
+
   words=$(_sabath_words "$path")
   [[ $current == -* ]] || words="$words $(_sabath_operands "$path")"
   mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
@@ -101,6 +101,7 @@ std::string zsh_script(const std::vector<Node>& nodes) {
   script += R"sh(    *) reply=() ;;
   esac
 }
+
 _sabath() {
   local path= word
   local -a reply
@@ -109,6 +110,7 @@ _sabath() {
     _sabath_words "${path:+$path }$word"
     (( ${#reply} )) && path="${path:+$path }$word"
   done
+
   _sabath_words "$path"
   _describe 'sabath' reply
   [[ $PREFIX == -* ]] || compadd -- ${(f)"$(_sabath_operands "$path")"}
@@ -138,9 +140,9 @@ std::string fish_script(const std::vector<Node>& nodes) {
 
 }  // namespace
 
-std::string completion_script(const CLI::App& app, const std::string& shell) {
+std::string completion_script(const CommandOutline& program, const std::string& shell) {
   std::vector<Node> nodes;
-  collect_nodes(app, "", nodes);
+  collect_nodes(program, "", nodes);
   if (shell == "bash") return bash_script(nodes);
   if (shell == "zsh") return zsh_script(nodes);
   return fish_script(nodes);

@@ -39,6 +39,7 @@ std::vector<Character> characters_of(std::string_view text) {
   std::mbstate_t state{};
   while (!text.empty()) {
     wchar_t wide = 0;
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): the state is this function's own
     const std::size_t length = std::mbrtowc(&wide, text.data(), text.size(), &state);
     const bool known = length != 0 && length <= text.size();
     if (!known) state = {};

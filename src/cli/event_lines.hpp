@@ -26,7 +26,7 @@ class EventLines final : public base::Observer {
   Write write_;
   base::Clock& clock_;
   std::mutex mutex_;
-  std::map<std::string, base::SteadyTime> told_{};
+  std::map<std::string, base::SteadyTime> reported_{};
 };
 
 }  // namespace sabath::cli

@@ -36,16 +36,16 @@ void EventLines::warn(std::string_view text, std::string_view hint) {
 void EventLines::progress(const base::Progress& progress) {
   const std::lock_guard lock(mutex_);
   const base::SteadyTime now = clock_.steady();
-  const auto [told, is_first] = told_.try_emplace(progress.task, now);
-  if (!is_first && !progress.finished && now - told->second < between) return;
-  told->second = now;
+  const auto [reported, is_first] = reported_.try_emplace(progress.task, now);
+  if (!is_first && !progress.finished && now - reported->second < between) return;
+  reported->second = now;
   ordered_json event = {{"type", "progress"}, {"task", progress.task}, {"done", progress.done}};
   if (progress.total) event["total"] = *progress.total;
   event["unit"] = progress.in_bytes ? "bytes" : "items";
   if (progress.connections > 0) event["connections"] = progress.connections;
   if (progress.sources > 0) event["sources"] = progress.sources;
   event["finished"] = progress.finished;
-  if (progress.finished) told_.erase(told);
+  if (progress.finished) reported_.erase(reported);
   write_(line_of(event));
 }
 

@@ -1,33 +1,43 @@
 #include "exit_status.hpp"
 
-namespace sabath::cli {
+#include <algorithm>
+#include <array>
 
-ExitStatus exit_status(base::ErrorKind kind) {
-  switch (kind) {
-    case base::ErrorKind::usage:
-      return exit_usage;
-    case base::ErrorKind::not_found:
-      return exit_not_found;
-    case base::ErrorKind::integrity:
-      return exit_integrity;
-    case base::ErrorKind::transfer:
-      return exit_transfer;
-    case base::ErrorKind::environment:
-      return exit_environment;
-    case base::ErrorKind::launch:
-      return exit_launch;
-    case base::ErrorKind::catalog:
-      return exit_catalog;
-    case base::ErrorKind::storage:
-      return exit_storage;
-    case base::ErrorKind::access:
-      return exit_access;
-    case base::ErrorKind::interrupted:
-      return exit_interrupted;
-    case base::ErrorKind::internal:
-      return exit_bug;
-  }
-  return exit_bug;
+namespace sabath::cli {
+namespace {
+
+struct Kind {
+  base::ErrorKind kind{};
+  std::string_view name{};
+  ExitStatus status{};
+};
+
+using base::ErrorKind;
+constexpr std::array<Kind, 11> kinds{{{ErrorKind::usage, "usage", exit_usage},
+                                      {ErrorKind::not_found, "not_found", exit_not_found},
+                                      {ErrorKind::integrity, "integrity", exit_integrity},
+                                      {ErrorKind::transfer, "transfer", exit_transfer},
+                                      {ErrorKind::environment, "environment", exit_environment},
+                                      {ErrorKind::launch, "launch", exit_launch},
+                                      {ErrorKind::catalog, "catalog", exit_catalog},
+                                      {ErrorKind::storage, "storage", exit_storage},
+                                      {ErrorKind::access, "access", exit_access},
+                                      {ErrorKind::interrupted, "interrupted", exit_interrupted},
+                                      {ErrorKind::internal, "internal", exit_bug}}};
+
+const Kind& row_of(ErrorKind kind) {
+  return *std::find_if(
+      kinds.begin(), kinds.end() - 1, [&](const Kind& row) { return row.kind == kind; });
+}
+
+}  // namespace
+
+ExitStatus exit_status(ErrorKind kind) {
+  return row_of(kind).status;
+}
+
+std::string_view name_of(ErrorKind kind) {
+  return row_of(kind).name;
 }
 
 ExitStatus exit_status(spec::Verdict verdict) {

@@ -2,14 +2,16 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/spec/comparison.hpp>
-#include <sabath/spec/run_record.hpp>
+#include <sabath/spec/run_state.hpp>
+
+#include <string_view>
 
 namespace sabath::cli {
 
 /// The exit statuses are the interface: docs/commands/exit-status.md.
 enum ExitStatus : int {
   exit_done = 0,
-  exit_no = 1,  ///< the answer is no: differs, corrupt, the run's command failed
+  exit_no = 1,  ///< a negative answer: differs, corrupt, the run's command failed
   exit_usage = 2,
   exit_inconclusive = 3,
   exit_not_comparable = 4,
@@ -26,6 +28,8 @@ enum ExitStatus : int {
 };
 
 ExitStatus exit_status(base::ErrorKind kind);
+/// The word of a kind of errors in JSON: "not_found".
+std::string_view name_of(base::ErrorKind kind);
 ExitStatus exit_status(spec::Verdict verdict);
 ExitStatus exit_status(spec::RunState state);
 

@@ -2,6 +2,8 @@
 
 #include <sabath/base/version.hpp>
 
+#include <algorithm>
+
 namespace sabath::cli {
 namespace {
 
@@ -42,15 +44,24 @@ class RoffWriter {
       table_row(text);
     } else if (text.starts_with("- ")) {
       roff_ += ".IP \\(bu 3\n" + roff_inline(text.substr(2)) + "\n";
+    } else if (const std::size_t number = number_length(text); number > 0) {
+      roff_ += ".IP " + std::string(text.substr(0, number)) + " 3\n" +
+               roff_inline(text.substr(number + 1)) + "\n";
     } else if (text.empty()) {
       roff_ += ".PP\n";
     } else {
-      roff_ += roff_inline(text) + "\n";
+      // Further lines of a list item are indented; roff would break the line before a blank.
+      roff_ += roff_inline(text.substr(std::min(text.find_first_not_of(' '), text.size()))) + "\n";
     }
   }
   const std::string& roff() const { return roff_; }
 
  private:
+  /// Of "12." at the begin of an item of a numbered list; else 0.
+  static std::size_t number_length(std::string_view text) {
+    const std::size_t end = std::min(text.find_first_not_of("0123456789"), text.size());
+    return end > 0 && text.substr(end).starts_with(". ") ? end + 1 : 0;
+  }
   void literal(std::string_view text) {
     const std::string safe = roff_inline(text);
     roff_ += code_ ? safe + "\n" : ".nf\n" + safe + "\n.fi\n";

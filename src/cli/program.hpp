@@ -1,11 +1,5 @@
 #pragma once
 
-#include <memory>
-
-namespace CLI {  // NOLINT(readability-identifier-naming): it is another library's
-class App;
-}
-
 namespace sabath::cli {
 
 struct GlobalOptions;

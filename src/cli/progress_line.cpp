@@ -25,10 +25,6 @@ std::string rate_text(double rate, bool in_bytes) {
   return rate < 0.05 ? std::string() : fmt::format("{:.1f}/s", rate);
 }
 
-std::string count_of(unsigned count, const std::string& noun) {
-  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
-}
-
 std::string time_left(double seconds) {
   constexpr double longest = 100.0 * 3600;
   if (seconds > longest) return {};
@@ -51,8 +47,8 @@ std::vector<std::string> facts_of(const base::Progress& progress, const Pace& pa
   if (progress.total && *progress.total > 0) {
     facts.push_back(std::to_string(progress.done * 100 / *progress.total) + "%");
   }
-  if (progress.connections > 0) facts.push_back(count_of(progress.connections, "connection"));
-  if (progress.sources > 1) facts.push_back(count_of(progress.sources, "mirror"));
+  if (progress.connections > 0) facts.push_back(base::counted(progress.connections, "connection"));
+  if (progress.sources > 1) facts.push_back(base::counted(progress.sources, "mirror"));
   return facts;
 }
 

@@ -25,8 +25,8 @@ class Pace {
   std::deque<Sample> samples_{};
 };
 
-/// "name  1.2 GiB of 5.5 GiB  22%  105 MiB/s  42 s left  8 connections  2 mirrors" in at most
-/// `columns` columns: the name is cut, and what matters less is left out, until it fits.
+/// `name  1.2 GiB of 5.5 GiB  22%  105 MiB/s  42 s left  8 connections  2 mirrors` in at most
+/// `columns` columns. The name is cut, and what matters less is left out, until it fits.
 std::string progress_line(const base::Progress& progress, const Pace& pace, std::size_t columns);
 
 }  // namespace sabath::cli

@@ -1,5 +1,7 @@
 #include "selected_runs.hpp"
 
+#include "option_checks.hpp"
+
 #include <sabath/base/error.hpp>
 #include <sabath/base/text/text_table.hpp>
 
@@ -43,6 +45,20 @@ std::vector<catalog::RunRow> selected_runs(const std::string& selection, Workspa
   auto runs = runs_if_any(selection, workspace);
   if (runs.empty()) refuse_nothing(selection);
   return runs;
+}
+
+catalog::RunRow one_run(const std::string& selection, Workspace& workspace) {
+  const std::vector<catalog::RunRow> rows = selected_runs(selection, workspace);
+  if (rows.size() > 1) {
+    throw usage_error("selection '" + base::printable(selection) + "': matches " +
+                          std::to_string(rows.size()) + " runs where one is wanted",
+                      "name one of them, such as " + rows.back().id);
+  }
+  return rows.front();
+}
+
+bool names_a_run(const std::string& name) {
+  return name.starts_with('@') || spec::is_run_id(name) || name.find('=') != std::string::npos;
 }
 
 SelectedRuns selected_together(const std::vector<std::string>& selections, Workspace& workspace) {

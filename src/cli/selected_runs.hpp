@@ -6,6 +6,7 @@
 #include <sabath/analysis/known_names.hpp>
 #include <sabath/base/error.hpp>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,12 @@ std::vector<catalog::RunRow> runs_if_any(const std::string& selection, Workspace
 /// The same of at least one run. Throws Error{not_found} where no run matches.
 std::vector<catalog::RunRow> selected_runs(const std::string& selection, Workspace& workspace);
 
+/// The one run that a selection names. Throws Error{usage} when it names several.
+catalog::RunRow one_run(const std::string& selection, Workspace& workspace);
+
+/// Can `name` only be a run: a selection or a whole id? Other words may be documents too.
+bool names_a_run(const std::string& name);
+
 /// Of a word that may name other things too. Calls `find`; where it finds no run, the error says
 /// that nothing of `kinds` ("recipe, asset, run or study") is called so.
 template <class Find>
@@ -33,6 +40,17 @@ auto found_as(const std::string& word, const std::string& kinds, const Find& fin
     return find();
   } catch (const base::Error& error) {
     refuse_word(word, kinds, error);
+  }
+}
+
+/// What `find` returns; nothing where it throws Error{not_found}.
+template <class Find>
+auto if_found(const Find& find) -> std::optional<decltype(find())> {
+  try {
+    return find();
+  } catch (const base::Error& error) {
+    if (error.kind() != base::ErrorKind::not_found) throw;
+    return std::nullopt;
   }
 }
 

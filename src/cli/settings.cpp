@@ -1,5 +1,7 @@
 #include "settings.hpp"
 
+#include "option_checks.hpp"
+
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/text/text_table.hpp>
@@ -21,9 +23,8 @@ std::string value_of(const base::Environment& environment, const std::string& na
 /// Records and plans name what lies there, and are UTF-8: another file would be meant.
 fs::path utf8_place(const std::string& what, fs::path place) {
   if (base::is_utf8(place.native())) return place;
-  throw base::Error(base::ErrorKind::usage,
-                    what + ": '" + base::printable(place.native()) +
-                        "' is not UTF-8, so that no document could name it",
+  throw usage_error(what + ": '" + base::printable(place.native()) +
+                        "' is not UTF-8, so documents cannot name it",
                     "choose or make a folder whose whole path is UTF-8");
 }
 
@@ -57,8 +58,7 @@ fs::path catalog_folder(const std::string& typed) {
   const std::string guess = base::nearest(folder.filename().string(), neighbours);
   fs::path shown(typed);
   if (!shown.has_filename()) shown = shown.parent_path();
-  throw base::Error(
-      base::ErrorKind::usage,
+  throw usage_error(
       "--catalog " + base::printable(typed) + ": is not a folder",
       guess.empty()
           ? "name a folder with assets and recipes"
@@ -76,11 +76,11 @@ spec::Configuration read_configuration(const fs::path& folder) {
   const bool trusts = !environments.trusted_owners.empty() || !environments.trusted_groups.empty();
   if (configuration.fetchers.empty() && !trusts) return configuration;
   if (const auto why = base::why_untrusted(path)) {
-    throw base::Error(base::ErrorKind::usage,
-                      path.string() + ": " +
-                          (trusts ? "says whose environments are used" : "defines fetchers") +
-                          ", but cannot be trusted: " + *why,
-                      "what stands there is executed: 'chmod go-w' the file and its folders");
+    throw usage_error(
+        path.string() + ": " +
+            (trusts ? "names trusted owners of environments" : "defines fetchers") +
+            ", but cannot be trusted: " + *why,
+        "sabath executes what the file names: use 'chmod go-w' on the file and its folders");
   }
   return configuration;
 }
@@ -111,8 +111,7 @@ cache::CacheOptions read_cache_options(const base::Environment& environment,
   options.shared = settings.shared;
   const std::string shared = value_of(environment, "SABATH_CACHE_SHARED");
   if (!shared.empty() && shared != "0" && shared != "1") {
-    throw base::Error(base::ErrorKind::usage,
-                      "SABATH_CACHE_SHARED: '" + shared + "' is neither 1 nor 0");
+    throw usage_error("SABATH_CACHE_SHARED: '" + shared + "' is neither 1 nor 0");
   }
   if (!shared.empty()) options.shared = shared == "1";
   const auto given = environment.find("SABATH_LOWER_CACHES");
@@ -145,9 +144,7 @@ home::Folders read_folders(const base::Environment& environment,
   home::Folders folders;
   const auto home = folder_from(environment, "SABATH_HOME", "XDG_DATA_HOME", ".local/share");
   if (!home) {
-    throw base::Error(base::ErrorKind::usage,
-                      "HOME: not set, so there is no place for runs and the cache",
-                      "set SABATH_HOME");
+    throw usage_error("HOME: not set, so runs and the cache have no place", "set SABATH_HOME");
   }
   folders.home = *home;
   const std::string cache = value_of(environment, "SABATH_CACHE");

@@ -24,8 +24,8 @@ struct GlobalOptions {
 
 /// Folders from SABATH_HOME, SABATH_CACHE, SABATH_CONFIG, XDG_DATA_HOME, XDG_CONFIG_HOME and HOME
 /// (docs/commands/environment.md). The shipped catalog and recipes lie at ../share/sabath beside
-/// the program. Without a place for it the configuration's is empty. Throws Error{usage} when there
-/// is no home, and for places that are not UTF-8.
+/// the program. Without a place for it the configuration's is empty. Throws Error{usage} when no
+/// home is set, and for places that are not UTF-8.
 home::Folders read_folders(const base::Environment& environment,
                            const std::vector<std::string>& catalogs,
                            const std::filesystem::path& program);
@@ -35,8 +35,8 @@ home::Folders read_folders(const base::Environment& environment,
 /// whose environments are.
 spec::Configuration read_configuration(const std::filesystem::path& folder);
 
-/// The users and groups that the configuration at `origin` names. One that this machine does not
-/// know is told: a compute node may know fewer.
+/// The users and groups that the configuration at `origin` names. The observer gets a note of one
+/// that this machine does not know: a compute node may know fewer.
 base::Trust read_trust(const spec::EnvironmentSettings& settings,
                        const std::filesystem::path& origin,
                        base::Observer& observer);

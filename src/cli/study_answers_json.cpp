@@ -3,10 +3,12 @@
 
 #include <sabath/analysis/whole_values.hpp>
 #include <sabath/base/text/json_reader.hpp>
+#include <sabath/base/text/seconds_text.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/execution/collect_run.hpp>
 #include <sabath/planning/expand_study.hpp>
 #include <sabath/report/text.hpp>
+#include <sabath/spec/run_record.hpp>
 #include <sabath/spec/shown_value.hpp>
 
 #include <nlohmann/json.hpp>
@@ -60,41 +62,51 @@ std::string value_text(const spec::RunRecord& record,
                        const Shown& metric) {
   const spec::MetricSummary* summary = summary_of(record, metric.name);
   if (summary == nullptr || summary->performance != metric.performance) return "";
-  const std::string digits = metric.performance ? "" : spec::whole_last(whole, *summary);
+  std::string digits = metric.performance ? "" : spec::whole_last(whole, *summary);
   if (!digits.empty()) return digits;
   const auto value = spec::shown_value(*summary);
   return value ? report::number_text(*value) : "";
 }
 
-report::StudyTable table_of(const analysis::StudyOutcome& outcome) {
-  report::StudyTable table;
-  table.parameters = planning::varied_parameters(outcome.plan.points);
+/// The runs of a study, one a line.
+std::string table_text(const analysis::StudyOutcome& outcome) {
+  const std::vector<std::string> parameters = planning::varied_parameters(outcome.plan.points);
   std::vector<Shown> metrics;
+  std::vector<std::vector<std::string>> rows;
   for (std::size_t i = 0; i < outcome.points.size(); ++i) {
     const spec::StudyPoint& asked = outcome.plan.points[i];
     const analysis::PointOutcome& point = outcome.points[i];
-    report::StudyTable::Row& row = table.rows.emplace_back();
-    for (const std::string& name : table.parameters)
-      row.values.push_back(asked.set.at(name));
-    if (asked.seed) row.seed = std::to_string(*asked.seed);
-    row.state = state_of(point);
-    if (!point.run) continue;
-    row.run_id = point.run->run_id;
-    const auto current = execution::read_current(home::RunFiles(point.run->directory));
+    std::vector<std::string>& cells = rows.emplace_back();
+    for (const std::string& name : parameters)
+      cells.push_back(asked.set.at(name));
+    std::optional<execution::CurrentRecord> current;
+    if (point.run) current = execution::read_current(home::RunFiles(point.run->directory));
+    const auto& seed =
+        current && current->record.seed.value ? current->record.seed.value : asked.seed;
+    cells.push_back(seed ? std::to_string(*seed) : "");
+    cells.push_back(point.run ? state_of(point) : "not run");
     if (!current) continue;
-    const spec::RunRecord* const record = &current->record;
     const spec::WholeSummaries whole = analysis::whole_values_of(*current);
-    row.wall_s = record->wall_s;
-    if (record->seed.value) row.seed = std::to_string(*record->seed.value);
-    if (metrics.empty()) metrics = shown_metrics(*record);
+    cells.push_back(base::seconds_text(current->record.wall_s));
+    if (metrics.empty()) metrics = shown_metrics(current->record);
     for (const Shown& metric : metrics)
-      row.metrics.push_back(value_text(*record, whole, metric));
+      cells.push_back(value_text(current->record, whole, metric));
   }
+  std::vector<base::TextTable::Column> columns;
+  for (const std::string& name : parameters)
+    columns.push_back({name, base::Align::right});
+  columns.insert(columns.end(), {">seed", "state", ">time"});
   for (const Shown& metric : metrics)
-    table.metrics.push_back(spec::shown_title(metric.name, "", metric.performance));
-  for (report::StudyTable::Row& row : table.rows)
-    row.metrics.resize(table.metrics.size());
-  return table;
+    columns.push_back({spec::shown_title(metric.name, "", metric.performance), base::Align::right});
+  columns.push_back("run");
+  base::TextTable table(columns);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto& run = outcome.points[i].run;
+    rows[i].resize(columns.size() - 1);
+    rows[i].push_back(run ? run->run_id : "");
+    table.add(std::move(rows[i]));
+  }
+  return table.text();
 }
 
 std::string counts_text(const analysis::StudyOutcome& outcome) {
@@ -109,11 +121,11 @@ std::string counts_text(const analysis::StudyOutcome& outcome) {
 
 std::string problems_text(const analysis::StudyOutcome& outcome) {
   std::string text;
-  std::size_t told = 0;
+  std::size_t listed = 0;
   for (const analysis::PointOutcome& point : outcome.points) {
     if (!point.run || point.run->message.empty() || point.run->state == RunState::ok) continue;
-    if (told == most_problems) return text + "  ... and others\n";
-    ++told;
+    if (listed == most_problems) return text + "  ... and others\n";
+    ++listed;
     text += "  " + point.run->run_id + ": " + base::printable(point.run->message) + "\n";
   }
   return text;
@@ -121,19 +133,26 @@ std::string problems_text(const analysis::StudyOutcome& outcome) {
 
 std::string text_of(const analysis::StudyOutcome& outcome) {
   const std::string& id = outcome.plan.study_id;
-  std::string text = report::study_text(table_of(outcome));
+  std::string text = table_text(outcome);
   text += "study " + id + ": " + counts_text(outcome) + "\n" + problems_text(outcome);
   const spec::RunCount count = spec::count_runs(analysis::why_not_counted(outcome));
   if (count.all > 0) text += "  " + spec::count_text(count) + "\n";
   text += "  in " + base::printable(outcome.directory.native()) + "\n";
-  if (outcome.is_in_other_hands) {
+  if (outcome.has_other_driver) {
     text += "under way: 'sabath wait " + id + "' waits for its end\n";
   } else if (outcome.open() > 0) {
     text += "to go on: sabath run --resume " + id + "\n";
   }
-  if (outcome.count(RunState::failed) > 0 && !outcome.is_in_other_hands)
+  if (outcome.count(RunState::failed) > 0 && !outcome.has_other_driver)
     text += "to run again what failed: sabath run --resume " + id + " --retry\n";
-  return text + "again: " + base::printable(outcome.plan.command) + "\n";
+  text += "again: " + base::printable(outcome.plan.command) + "\n";
+  const std::vector<spec::StudyPoint>& points = outcome.plan.points;
+  if (std::any_of(points.begin(), points.end(), [](const auto& point) { return !point.seed; })) {
+    text +=
+        "  its runs drew seeds of their own: 'sabath repro RUN' repeats one; --seeds A..B sets "
+        "them\n";
+  }
+  return text;
 }
 
 ordered_json point_json(const spec::StudyPoint& point) {
@@ -228,6 +247,33 @@ std::string json_answer(const std::vector<analysis::StudyOutcome>& studies) {
   for (const analysis::StudyOutcome& outcome : studies)
     all.push_back(head_json(outcome));
   return base::pretty_json({{"schema", 1}, {"studies", all}});
+}
+
+std::string watch_json(const std::vector<batch::WatchedRun>& runs, const WatchedStudies& studies) {
+  ordered_json rows = ordered_json::array();
+  ordered_json counts = ordered_json::object();
+  for (const batch::WatchedRun& run : runs) {
+    const std::string state(spec::to_string(run.state));
+    counts[state] = counts.value(state, 0) + 1;
+    rows.push_back({{"id", run.run_id},
+                    {"study", run.study},
+                    {"state", state},
+                    {"goes_on", run.goes_on()},
+                    {"detail", run.detail},
+                    {"directory", run.directory.string()}});
+  }
+  ordered_json whole = ordered_json::array();
+  std::size_t all_left = 0;
+  for (const WatchedStudy& study : studies) {
+    const std::size_t left = not_run(study, runs);
+    all_left += left;
+    whole.push_back({{"id", study.id},
+                     {"points", study.points},
+                     {"not_run", left},
+                     {"goes_on", study.is_driven}});
+  }
+  if (all_left > 0) counts["not_run"] = all_left;
+  return base::pretty_json({{"schema", 1}, {"counts", counts}, {"studies", whole}, {"runs", rows}});
 }
 
 }  // namespace sabath::cli

@@ -89,7 +89,7 @@ TerminalObserver::Task& TerminalObserver::task_of(const base::Progress& progress
   });
   const bool is_new = found == tasks_.end();
   Task& task = is_new ? tasks_.emplace_back() : *found;
-  if (is_new) task.told = now;
+  if (is_new) task.reported = now;
   task.last = progress;
   task.pace.note(now, progress.done);
   return task;
@@ -99,14 +99,14 @@ void TerminalObserver::end(const std::string& name) {
   std::erase_if(tasks_, [&](const Task& task) { return task.last.task == name; });
 }
 
-void TerminalObserver::tell_plainly(Task& task, base::SteadyTime now) {
+void TerminalObserver::print_plainly(Task& task, base::SteadyTime now) {
   if (task.last.finished) {
     // What took long enough to be shown gets a last line, so that a log tells that it ended.
     if (task.shown) write_line(progress_line(task.last, task.pace, no_limit));
     return;
   }
-  if (now - task.told < plain_line) return;
-  task.told = now;
+  if (now - task.reported < plain_line) return;
+  task.reported = now;
   task.shown = true;
   write_line(progress_line(task.last, task.pace, no_limit));
 }
@@ -140,7 +140,7 @@ void TerminalObserver::progress(const base::Progress& progress) {
   if (quiet_) return;
   const base::SteadyTime now = clock_.steady();
   Task& task = task_of(progress, now);
-  if (!terminal_) tell_plainly(task, now);
+  if (!terminal_) print_plainly(task, now);
   if (progress.finished) end(progress.task);
   if (!terminal_) return;
   if (tasks_.empty()) {

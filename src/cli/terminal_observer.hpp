@@ -29,13 +29,13 @@ class TerminalObserver final : public base::Observer {
   struct Task {
     base::Progress last{};
     Pace pace{};
-    base::SteadyTime told{};  ///< when it last got a plain line; its begin, before it did
+    base::SteadyTime reported{};  ///< when it last got a plain line; before that, its begin
     bool shown = false;
   };
   Task& task_of(const base::Progress& progress, base::SteadyTime now);
   void end(const std::string& name);
   void write_line(const std::string& line);
-  void tell_plainly(Task& task, base::SteadyTime now);
+  void print_plainly(Task& task, base::SteadyTime now);
   void draw(base::SteadyTime now);
   void clear();
 

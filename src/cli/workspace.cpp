@@ -1,61 +1,22 @@
 #include "workspace.hpp"
 
 #include "log.hpp"
-#include "selected_runs.hpp"
+#include "option_checks.hpp"
 
 #include <sabath/app/index_runs.hpp>
-#include <sabath/assets/package_files.hpp>
+#include <sabath/assets/fetch_packages.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/text/printable_json.hpp>
 #include <sabath/base/text/text_table.hpp>
-#include <sabath/base/version.hpp>
-#include <sabath/fetch/resolvers.hpp>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <iterator>
-#include <sstream>
 
 namespace sabath::cli {
 
 using base::Error;
-using base::ErrorKind;
-
-namespace {
-
-std::string variable(const char* name) {
-  const auto environment = base::current_environment();
-  const auto found = environment.find(name);
-  return found == environment.end() ? std::string() : found->second;
-}
-
-/// As configured; HF_ENDPOINT is what huggingface_hub knows too.
-fetch::ServiceEndpoints service_endpoints(const spec::Configuration& configuration) {
-  fetch::ServiceEndpoints endpoints{
-      configuration.endpoints.hf, configuration.endpoints.doi, configuration.endpoints.zenodo};
-  if (const std::string hub = variable("HF_ENDPOINT"); !hub.empty()) endpoints.hf = hub;
-  while (endpoints.hf.ends_with('/'))
-    endpoints.hf.pop_back();
-  return endpoints;
-}
-
-/// Does the user's .netrc, which libcurl reads, have a login for `host`?
-bool netrc_names(std::string_view host) {
-  const auto environment = base::current_environment();
-  const auto home = environment.find("HOME");
-  if (home == environment.end()) return false;
-  const auto text = base::read_file_if_exists(std::filesystem::path(home->second) / ".netrc");
-  std::istringstream words(text.value_or(""));
-  std::string before;
-  for (std::string word; words >> word; before = word) {
-    if (before == "machine" && word == host) return true;
-  }
-  return false;
-}
-
-}  // namespace
 
 Workspace::Workspace(const GlobalOptions& options)
     : options_(options), observer_(options.quiet, clock_) {
@@ -64,7 +25,7 @@ Workspace::Workspace(const GlobalOptions& options)
 
 void Workspace::refuse_json(const std::string& hint) const {
   if (!options_.json) return;
-  throw Error(ErrorKind::usage, "--json: '" + options_.command + "' has only text to answer", hint);
+  throw usage_error("--json: '" + options_.command + "' has only text to answer", hint);
 }
 
 const home::Folders& Workspace::folders() {
@@ -78,9 +39,7 @@ const home::Folders& Workspace::folders() {
 
 const std::filesystem::path& Workspace::configuration_folder() {
   if (folders().configuration.empty()) {
-    throw Error(ErrorKind::usage,
-                "HOME: not set, so there is no place for the configuration",
-                "set SABATH_CONFIG");
+    throw usage_error("HOME: not set, so the configuration has no place", "set SABATH_CONFIG");
   }
   return folders().configuration;
 }
@@ -88,14 +47,6 @@ const std::filesystem::path& Workspace::configuration_folder() {
 const spec::Configuration& Workspace::configuration() {
   if (!configuration_) configuration_ = read_configuration(configuration_folder());
   return *configuration_;
-}
-
-fetch::CredentialStore& Workspace::credentials() {
-  if (!credentials_) {
-    auto secrets = fetch::load_secrets(configuration_folder() / "credentials.json");
-    credentials_ = std::make_unique<fetch::CredentialStore>(std::move(secrets), processes_, stop());
-  }
-  return *credentials_;
 }
 
 home::Documents& Workspace::documents() {
@@ -111,15 +62,15 @@ cache::Cache& Workspace::cache() {
   return *cache_;
 }
 
-cache::Keeping& Workspace::keeping() {
-  if (!keeping_) {
-    keeping_ = std::make_unique<cache::Keeping>(
+cache::CacheMaintenance& Workspace::maintenance() {
+  if (!maintenance_) {
+    maintenance_ = std::make_unique<cache::CacheMaintenance>(
         folders().cache, folders().state(), clock_, cache_options());
   }
-  return *keeping_;
+  return *maintenance_;
 }
 
-std::filesystem::path Workspace::keeping_root() {
+std::filesystem::path Workspace::maintenance_root() {
   return cache().root();
 }
 
@@ -179,6 +130,16 @@ env::EnvironmentStore& Workspace::environments() {
   return *environments_;
 }
 
+FetchServices& Workspace::fetching() {
+  if (!fetching_) {
+    fetching_ = std::make_unique<FetchServices>(
+        configuration(), configuration_folder(), sites(), processes_, clock_, [this] {
+          return stop();
+        });
+  }
+  return *fetching_;
+}
+
 env::BringFiles Workspace::package_files() {
   return [this](const std::vector<env::PinnedFile>& files,
                 const env::Download& download,
@@ -187,7 +148,7 @@ env::BringFiles Workspace::package_files() {
     if (offline_) return assets::find_package_files(files, cache());
     const assets::FetchFiles fetch = [&](const std::vector<spec::AssetFile>& wanted) {
       assets::FetchOptions how;
-      how.has_login = login_lookup();
+      how.has_login = fetching().login_lookup();
       // What is to be locked is asked for anew.
       how.refresh = std::any_of(
           wanted.begin(), wanted.end(), [](const auto& file) { return file.digests.empty(); });
@@ -199,45 +160,7 @@ env::BringFiles Workspace::package_files() {
         objects.push_back(std::move(file.object));
       return objects;
     };
-    return assets::bring_package_files(files, download, fetch, cache(), observer, stop);
-  };
-}
-
-const std::vector<std::unique_ptr<fetch::Fetcher>>& Workspace::fetchers() {
-  if (fetchers_.empty()) {
-    fetch::EngineOptions options;
-    options.user_agent = "sabath/" + std::string(base::version());
-    options.credentials_for = [this](std::string_view scheme, std::string_view host) {
-      return credentials().for_host(scheme, host);
-    };
-    options.secrets_on_loopback = true;
-    const int configured = configuration().connections_per_host;
-    if (configured > 0) options.connections_per_host = static_cast<unsigned>(configured);
-    const fetch::ServiceEndpoints endpoints = service_endpoints(configuration());
-    fetch::give_hub_token(options, endpoints.hf, variable("HF_TOKEN"));
-    fetchers_ = fetch::builtin_fetchers(options, clock_);
-    const auto add = [this](fetch::FetcherList more) {
-      std::move(more.begin(), more.end(), std::back_inserter(fetchers_));
-    };
-    add(fetch::resolving_fetchers(options, endpoints, clock_));
-    add(fetch::tool_fetchers({processes_, credentials(), configuration()}, clock_));
-    fetch::choose_fetchers(fetchers_, configuration().prefer, chosen_fetcher_);
-  }
-  return fetchers_;
-}
-
-void Workspace::choose_fetchers(std::string name, unsigned connections) {
-  chosen_fetcher_ = std::move(name);
-  if (connections == 0) return;
-  configuration();
-  configuration_->connections_per_host = static_cast<int>(connections);
-}
-
-std::function<bool(std::string_view, std::string_view)> Workspace::login_lookup() {
-  return [this](std::string_view scheme, std::string_view host) {
-    const fetch::Credentials known = credentials().for_host(scheme, host);
-    return !known.user.empty() || !known.bearer.empty() || !known.headers.empty() ||
-           netrc_names(host.substr(0, host.find(':')));
+    return assets::fetch_package_files(files, download, fetch, cache(), observer, stop);
   };
 }
 
@@ -314,21 +237,21 @@ std::string memo_of(const spec::Site& site, const spec::SchedulerDescription& de
 
 }  // namespace
 
-Workspace::SchedulerAndDesk::SchedulerAndDesk(const spec::Site& site, Workspace& workspace)
+Workspace::Monitored::Monitored(const spec::Site& site, Workspace& workspace)
     : scheduler(workspace.sites().scheduler(site.scheduler), site, workspace.processes()),
-      desk(scheduler,
-           workspace.folders().state() / "schedulers" / memo_of(site, scheduler.description()),
-           workspace.clock(),
-           workspace.observer()) {}
+      monitor(scheduler,
+              workspace.folders().state() / "schedulers" / memo_of(site, scheduler.description()),
+              workspace.clock(),
+              workspace.observer()) {}
 
-batch::SchedulerDesk& Workspace::desk(const spec::Site& site) {
+batch::SchedulerMonitor& Workspace::monitor(const spec::Site& site) {
   // Runs were handed in as the site was then: it may request another cluster by now.
   std::string key = site.name + "/" + std::to_string(site.at_once);
   for (const auto& [name, value] : site.request)
     key += "/" + name + "=" + value;
-  auto& made = desks_[key];
-  if (!made) made = std::make_unique<SchedulerAndDesk>(site, *this);
-  return made->desk;
+  auto& made = monitors_[key];
+  if (!made) made = std::make_unique<Monitored>(site, *this);
+  return made->monitor;
 }
 
 app::RecipeRunner& Workspace::runner() {
@@ -338,26 +261,15 @@ app::RecipeRunner& Workspace::runner() {
         documents(),
         environments(),
         cache(),
-        fetchers(),
+        fetching().fetchers(),
         processes_,
         clock_,
-        login_lookup(),
+        fetching().login_lookup(),
         variant_.empty() ? configuration().environments.variant : variant_};
     runner_ =
         std::make_unique<app::RecipeRunner>(tools, *launchers_.front(), folders(), program_path());
   }
   return *runner_;
-}
-
-catalog::RunRow Workspace::one_run(const std::string& selection) {
-  const std::vector<catalog::RunRow> rows = selected_runs(selection, *this);
-  if (rows.size() > 1) {
-    throw Error(ErrorKind::usage,
-                "selection '" + base::printable(selection) + "': matches " +
-                    std::to_string(rows.size()) + " runs where one is wanted",
-                "name one of them, such as " + rows.back().id);
-  }
-  return rows.front();
 }
 
 bool Workspace::answer(std::string_view text) const {
@@ -369,10 +281,6 @@ bool write_answer(std::string_view text) {
   if (written && std::fflush(stdout) == 0) return true;
   if (errno == EPIPE) return false;
   base::throw_errno("standard output", "cannot write the answer", errno);
-}
-
-bool names_a_run(const std::string& name) {
-  return name.starts_with('@') || spec::is_run_id(name) || name.find('=') != std::string::npos;
 }
 
 }  // namespace sabath::cli

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "fetch_services.hpp"
 #include "settings.hpp"
 #include "terminal_observer.hpp"
 
@@ -8,15 +9,12 @@
 #include <sabath/base/file.hpp>
 #include <sabath/base/process/process.hpp>
 #include <sabath/base/process/stop_signal.hpp>
-#include <sabath/batch/scheduler_desk.hpp>
+#include <sabath/batch/scheduler_monitor.hpp>
 #include <sabath/cache/cache.hpp>
-#include <sabath/cache/keeping.hpp>
+#include <sabath/cache/cache_maintenance.hpp>
 #include <sabath/catalog/catalog.hpp>
 #include <sabath/env/environment.hpp>
 #include <sabath/execution/execute_plan.hpp>
-#include <sabath/fetch/credential_store.hpp>
-#include <sabath/fetch/fetcher.hpp>
-#include <sabath/fetch/tools.hpp>
 #include <sabath/home/documents.hpp>
 #include <sabath/home/folders.hpp>
 #include <sabath/home/sites.hpp>
@@ -37,6 +35,8 @@ class Workspace {
   explicit Workspace(const GlobalOptions& options);
 
   const GlobalOptions& options() const { return options_; }
+  /// Whether answers are JSON documents.
+  bool json() const { return options_.json; }
   const home::Folders& folders();
   base::Observer& observer() { return observer_; }
   base::Clock& clock() { return clock_; }
@@ -55,27 +55,20 @@ class Workspace {
 
   /// config.json. Throws Error{usage}.
   const spec::Configuration& configuration();
-  /// credentials.json. Throws Error{usage|access}.
-  fetch::CredentialStore& credentials();
   home::Documents& documents();
   cache::Cache& cache();
   /// Of the same cache.
-  cache::Keeping& keeping();
-  std::filesystem::path keeping_root();
+  cache::CacheMaintenance& maintenance();
+  std::filesystem::path maintenance_root();
   /// From the configuration; SABATH_LOWER_CACHES and SABATH_CACHE_SHARED go before it.
   cache::CacheOptions cache_options();
   env::EnvironmentStore& environments();
-  const std::vector<std::unique_ptr<fetch::Fetcher>>& fetchers();
-  /// Before the first use of fetchers(): only the one of that name (empty: all), and at most so
-  /// many connections to a host (0: as configured).
-  void choose_fetchers(std::string name, unsigned connections);
-  /// Says whether there is a login for a host: of credentials.json or of the user's .netrc.
-  std::function<bool(std::string_view scheme, std::string_view host)> login_lookup();
+  FetchServices& fetching();
   /// The catalog, brought up to date from the inbox.
   catalog::Catalog& catalog();
-  /// That for the runs that were just made; where it cannot be, the user is told.
+  /// Brings the catalog up to date for the runs that were just made; warns where it cannot.
   void index_runs();
-  /// The same as it is: for `catalog reindex`.
+  /// The catalog without an update: for `catalog reindex`.
   catalog::Catalog& catalog_as_it_is();
   app::RecipeRunner& runner();
   execution::NodeSettings node_settings();
@@ -93,9 +86,7 @@ class Workspace {
   /// What is fetched, built and planned from now on is for this site: its cache, its variant.
   void use_site(const std::string& name);
   /// Where its scheduler is asked.
-  batch::SchedulerDesk& desk(const spec::Site& site);
-  /// The one run that a selection names. Throws Error{usage} when it names several.
-  catalog::RunRow one_run(const std::string& selection);
+  batch::SchedulerMonitor& monitor(const spec::Site& site);
 
   /// write_answer of text that is safe to show, or of JSON: what a stranger wrote into a record, a
   /// log or a document acts on no terminal.
@@ -105,7 +96,7 @@ class Workspace {
 
  private:
   env::BringFiles package_files();
-  /// Throws Error{usage} where there is no place for it.
+  /// Throws Error{usage} where none is known.
   const std::filesystem::path& configuration_folder();
 
   GlobalOptions options_;
@@ -118,30 +109,25 @@ class Workspace {
   std::optional<base::Trust> trust_;
   std::optional<home::Documents> documents_;
   std::unique_ptr<cache::Cache> cache_;
-  std::unique_ptr<cache::Keeping> keeping_;
+  std::unique_ptr<cache::CacheMaintenance> maintenance_;
   std::unique_ptr<env::EnvironmentStore> environments_;
-  std::unique_ptr<fetch::CredentialStore> credentials_;
-  std::vector<std::unique_ptr<fetch::Fetcher>> fetchers_;
-  std::string chosen_fetcher_{};
+  std::unique_ptr<FetchServices> fetching_;
   bool offline_ = false;
   std::unique_ptr<catalog::Catalog> catalog_;
   std::vector<std::unique_ptr<launch::Launcher>> launchers_;
   std::unique_ptr<app::RecipeRunner> runner_;
-  struct SchedulerAndDesk {
-    SchedulerAndDesk(const spec::Site& site, Workspace& workspace);
+  struct Monitored {
+    Monitored(const spec::Site& site, Workspace& workspace);
     launch::Scheduler scheduler;
-    batch::SchedulerDesk desk;
+    batch::SchedulerMonitor monitor;
   };
-  std::map<std::string, std::unique_ptr<SchedulerAndDesk>> desks_;  ///< by site and its `at_once`
+  std::map<std::string, std::unique_ptr<Monitored>> monitors_;  ///< by site and its `at_once`
   std::optional<home::Sites> sites_;
   std::string variant_{};  ///< of the site in use; empty: the configured one
 };
 
 /// Writes bytes to stdout as they are. False: nobody reads it any more (`sabath list runs | head
-/// -3`), which is no error. Throws Error{storage} when it fails otherwise (a full disk).
+/// -3`), which is not an error. Throws Error{storage} when it fails otherwise (a full disk).
 bool write_answer(std::string_view text);
-
-/// Can `name` only be a run: a selection or a whole id? Other words may be documents too.
-bool names_a_run(const std::string& name);
 
 }  // namespace sabath::cli

@@ -2,7 +2,7 @@
 install(TARGETS sabath RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY catalog recipes DESTINATION ${CMAKE_INSTALL_DATADIR}/sabath)
 install(DIRECTORY docs/formats docs/adding DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(FILES README.md LICENSE docs/ci.md docs/secrets.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES README.md LICENSE docs/ci.md docs/secrets.md docs/glossary.md docs/tutorial.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # The man page and the completions are printed by the program itself, so they cannot disagree with it.
 set(sabath_shell_files ${CMAKE_BINARY_DIR}/sabath.1 ${CMAKE_BINARY_DIR}/sabath.bash ${CMAKE_BINARY_DIR}/_sabath

@@ -4,9 +4,12 @@ target_compile_options(sabath_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Wold-style-cast -Woverloaded-virtual)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   target_compile_options(sabath_warnings INTERFACE -Wno-restrict)  # false on "text" + string at -O2: GCC PR 105329
-  # False, with the optimiser, on the way out of an aggregate's initialisation that throws: it takes members that are not there yet
-  # for ones that are destroyed. Debug builds, where warnings are errors, and Clang keep the check.
-  target_compile_options(sabath_warnings INTERFACE $<$<NOT:$<CONFIG:Debug>>:-Wno-maybe-uninitialized>)
+  # False, with the optimiser, on the way out of an aggregate's initialisation that throws. Clang keeps the check.
+  target_compile_options(sabath_warnings INTERFACE -Wno-maybe-uninitialized)
+endif()
+if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # A source that a unity batch includes is taken for a header.
+  target_compile_options(sabath_warnings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>)
 endif()
 if(SABATH_WERROR)
   target_compile_options(sabath_warnings INTERFACE -Werror)

@@ -32,9 +32,9 @@ void merge(Extraction& all, Extraction&& one) {
   if (!all.start_s || (one.start_s && *one.start_s < *all.start_s)) all.start_s = one.start_s;
 }
 
-/// Lets what is taken without being declared pass, but for metrics that are declared to come from
-/// elsewhere, or that came from another kind before: two sources of one name must not become one
-/// series.
+/// Lets metrics pass that are taken without being declared. Holds back those that are declared to
+/// come from elsewhere, or that came from another kind before. Two sources of one name must not
+/// become one series.
 class Unclaimed final : public base::SeriesSink {
  public:
   Unclaimed(const std::string& stage,

@@ -1,5 +1,5 @@
-#include "extraction.hpp"
 #include "extractors.hpp"
+#include "point_target.hpp"
 #include "source_files.hpp"
 
 #include <sabath/base/error.hpp>
@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cmath>
 #include <fstream>
 #include <optional>
 
@@ -27,13 +26,16 @@ struct Columns {
   std::size_t count = 0;
 };
 
+/// Sets `problem` if a column that counts is there twice.
 Columns columns_of(const std::vector<std::string>& header,
-                   const std::vector<const spec::MetricSpec*>& wanted) {
+                   const std::vector<const spec::MetricSpec*>& wanted,
+                   std::string& problem) {
   const auto index_of = [&](std::string_view name) -> std::optional<std::size_t> {
-    const auto found = std::find_if(header.begin(), header.end(), [&](std::string_view cell) {
-      return base::csv_cell(cell) == name;
-    });
+    const auto is_it = [&](std::string_view cell) { return base::csv_cell(cell) == name; };
+    const auto found = std::find_if(header.begin(), header.end(), is_it);
     if (found == header.end()) return std::nullopt;
+    if (problem.empty() && std::find_if(found + 1, header.end(), is_it) != header.end())
+      problem = "has the column '" + base::printable(name) + "' twice; its rows were not read";
     return static_cast<std::size_t>(found - header.begin());
   };
   Columns columns;
@@ -82,8 +84,10 @@ class CsvExtractor final : public Extractor {
       std::string problem(table.problem());
       if (problem.empty() && !columns) {
         header = fields;
-        columns = columns_of(header, wanted);
-        if (columns->metrics.size() < wanted.size()) tell_columns(source, header, target);
+        columns = columns_of(header, wanted, problem);
+        if (!problem.empty())
+          return note_bad(target.extraction, {source.path, table.line(), problem});
+        if (columns->metrics.size() < wanted.size()) note_columns(source, header, target);
       } else if (problem.empty() && fields != header) {  // what appends may write it again
         problem = read_row(*columns, fields, source.rank, target);
         if (problem.empty()) {
@@ -93,10 +97,10 @@ class CsvExtractor final : public Extractor {
       }
       if (!problem.empty()) note_bad(target.extraction, {source.path, table.line(), problem});
     }
-    not_whole.tell(target.extraction.collected.notes);
+    not_whole.report(target.extraction.collected.notes);
   }
 
-  static void tell_columns(const SourceFile& source,
+  static void note_columns(const SourceFile& source,
                            const std::vector<std::string>& header,
                            const PointTarget& target) {
     constexpr std::size_t max_shown = 300;
@@ -108,13 +112,11 @@ class CsvExtractor final : public Extractor {
         source.path.filename().string() + " has not all of the columns; it has " + names));
   }
 
-  /// An epoch or step that no point can have.
-  static std::optional<double> not_whole_in(const Columns& columns,
-                                            const std::vector<std::string>& row) {
+  /// An epoch or step that points cannot have.
+  static std::optional<std::string> not_whole_in(const Columns& columns,
+                                                 const std::vector<std::string>& row) {
     for (const auto& column : {columns.epoch, columns.step}) {
-      if (!column || whole_number_of(row[*column])) continue;
-      if (const auto number = number_of(row[*column]); number && std::isfinite(*number))
-        return number;
+      if (column && is_not_whole(row[*column])) return row[*column];
     }
     return std::nullopt;
   }
@@ -136,8 +138,8 @@ class CsvExtractor final : public Extractor {
       const auto value = parse(row[*column]);
       if (value) member = *value;
       if (!value && problem.empty()) {
-        problem = "has '" + base::printable(row[*column].substr(0, 60)) + "', which is " +
-                  (number_of(row[*column]) ? "a whole number of too many digits" : "no number");
+        problem = "has '" + base::printable(row[*column].substr(0, 60)) + "', which " +
+                  std::string(number_problem(row[*column]));
       }
       return value.has_value();
     };

@@ -14,7 +14,7 @@ namespace {
 constexpr double most_disorder_s = 1;
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
-/// What the times of one stream say. They are taken from one series, the first of which a point has
+/// Results from the times of one stream. They come from one series, the first in which a point has
 /// a time, and of one rank: others repeat them, or have clocks of their own.
 struct Stream {
   std::string name{};
@@ -159,7 +159,7 @@ struct DerivedMetrics::State {
     const Stream& stream = streams[one.stream];
     const std::string metric = "metric '" + one.target->name + "'";
     if (!one.is_reached) return metric + " did not reach its target";
-    if (stream.back) return {};  // which is told of the stream
+    if (stream.back) return {};  // reported for the stream
     const double start_s = std::isnan(stream.told_start_s) ? stream.start_s : stream.told_start_s;
     const double seconds = one.reached.time_s - start_s;
     constexpr double ten_years_s = 3e8;

@@ -1,18 +1,23 @@
-#include "extraction.hpp"
 #include "extractors.hpp"
-#include "json_record.hpp"
 #include "line_reader.hpp"
 #include "metric_line.hpp"
-#include "sample_hash.hpp"
+#include "point_target.hpp"
+#include "repeated_member.hpp"
 #include "source_files.hpp"
 
+#include <sabath/base/digest.hpp>
 #include <sabath/base/error.hpp>
+#include <sabath/base/text/exact_number.hpp>
 #include <sabath/base/text/text_table.hpp>
+#include <sabath/collect/number_text.hpp>
 
 #include <fmt/format.h>
+#include <rapidjson/document.h>
+#include <rapidjson/error/en.h>
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <optional>
@@ -24,6 +29,107 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t max_names = 10'000;
+
+/// What one line of a log of JSON lines, which knows nothing of sabath, says of some metrics.
+struct JsonRecord {
+  base::SeriesPoint where{};  ///< of the members step, epoch and time
+  std::string not_whole{};    ///< a step or epoch that points cannot have
+  std::vector<std::pair<const spec::MetricSpec*, base::ExactNumber>> values{};
+};
+
+using rapidjson::Value;
+
+const Value* member_of(const Value& object, const std::string& name) {
+  const auto found = object.FindMember(
+      Value(rapidjson::StringRef(name.data(), static_cast<rapidjson::SizeType>(name.size()))));
+  return found == object.MemberEnd() ? nullptr : &found->value;
+}
+
+/// Numbers are read as texts, which lose no digit.
+std::string_view text_in(const Value& value) {
+  if (!value.IsString()) return {};
+  return {value.GetString(), value.GetStringLength()};
+}
+
+/// Nobody asked for these: where they are something else, it is not known.
+std::int64_t whole_in(const Value& object, const std::string& name, JsonRecord& result) {
+  const Value* value = member_of(object, name);
+  if (value == nullptr) return base::no_step;
+  if (const auto whole = whole_number_of(text_in(*value))) return *whole;
+  if (is_not_whole(text_in(*value))) result.not_whole = text_in(*value);
+  return base::no_step;
+}
+
+/// Reads the members that `wanted` have as keys: numbers, and texts that are numbers. A null has no
+/// value. All others may be anything. Returns what is wrong with the line, or an empty text.
+std::string parse_json_record(std::string_view line,
+                              const std::vector<const spec::MetricSpec*>& wanted,
+                              JsonRecord& result) {
+  result = {};
+  // To RapidJSON a NUL byte is the end of the text.
+  if (line.find('\0') != std::string_view::npos) return "is not JSON: it has a NUL byte";
+  rapidjson::Document document;
+  constexpr unsigned flags = rapidjson::kParseNanAndInfFlag |
+                             rapidjson::kParseNumbersAsStringsFlag | rapidjson::kParseIterativeFlag;
+  document.Parse<flags>(line.data(), line.size());
+  if (document.HasParseError())
+    return std::string("is not JSON: ") + rapidjson::GetParseError_En(document.GetParseError());
+  if (!document.IsObject()) return "is not a JSON object";
+  for (const std::string_view place : {"step", "epoch", "time"}) {
+    if (is_repeated(document, place)) return "'" + std::string(place) + "' is there twice";
+  }
+  result.where.step = whole_in(document, "step", result);
+  result.where.epoch = whole_in(document, "epoch", result);
+  if (const Value* time = member_of(document, "time"); time != nullptr) {
+    if (const auto seconds = seconds_of(text_in(*time))) result.where.time_s = *seconds;
+  }
+  for (const spec::MetricSpec* metric : wanted) {
+    const Value* value = member_of(document, metric->key());
+    if (value == nullptr) continue;
+    const std::string quoted = "'" + base::printable(metric->key()) + "' ";
+    if (is_repeated(document, metric->key())) return quoted + "is there twice";
+    if (value->IsNull()) continue;
+    const auto number = exact_number_of(text_in(*value));
+    if (!number) return quoted + std::string(number_problem(text_in(*value)));
+    result.values.emplace_back(metric, *number);
+  }
+  return {};
+}
+
+/// Digest of the order in which samples were taken (docs/commands/run.md). SHA-256 of one line for
+/// each id, with "epoch E" before the first of each epoch. Has "order TEXT" for what the code has
+/// digested itself.
+class SampleHash {
+ public:
+  void add(const MetricLine& line) {
+    if (line.sample_ids.empty() && line.sample_order.empty()) return;
+    if (line.where.epoch != base::no_step && epoch_ != line.where.epoch) {
+      epoch_ = line.where.epoch;
+      hasher_.update("epoch " + std::to_string(*epoch_) + "\n");
+    }
+    if (!line.sample_order.empty()) {
+      only_ = line.sample_order;
+      ++orders_;
+      hasher_.update("order " + only_ + "\n");
+    }
+    has_ids_ = has_ids_ || !line.sample_ids.empty();
+    hasher_.update(line.sample_ids);
+  }
+  /// Returns nothing if no line reported an order. A single text of the code's own is the result
+  /// itself.
+  std::optional<std::string> finish() {
+    if (orders_ == 1 && !has_ids_) return only_;
+    if (orders_ == 0 && !has_ids_) return std::nullopt;
+    return hasher_.finish().text();
+  }
+
+ private:
+  base::Hasher hasher_{};
+  std::optional<std::int64_t> epoch_{};
+  std::string only_{};
+  bool has_ids_ = false;
+  std::uint64_t orders_ = 0;
+};
 
 /// The rank in "metrics-<rank>.jsonl", or nothing for another name.
 std::optional<std::int32_t> rank_of(const std::string& name) {
@@ -39,19 +145,19 @@ std::optional<std::int32_t> rank_of(const std::string& name) {
   return rank;
 }
 
-/// Values that were told one after another stand beside one another, each once. What is seeded at
-/// each step is cut.
-void add_seed(std::string& told, const std::string& seed) {
+/// Joins values that were reported one after another, each once. Cuts long lists, as of a generator
+/// that is seeded at each step.
+void add_seed(std::string& reported, const std::string& seed) {
   constexpr std::size_t most_bytes = 200;
   constexpr std::string_view cut = "; ...";
-  if (told.empty()) {
-    told = seed;
-  } else if (("; " + told + "; ").find("; " + seed + "; ") == std::string::npos) {
-    if (told.ends_with(cut)) return;
-    if (told.size() + seed.size() > most_bytes) {
-      told += cut;
+  if (reported.empty()) {
+    reported = seed;
+  } else if (("; " + reported + "; ").find("; " + seed + "; ") == std::string::npos) {
+    if (reported.ends_with(cut)) return;
+    if (reported.size() + seed.size() > most_bytes) {
+      reported += cut;
     } else {
-      told += "; " + seed;
+      reported += "; " + seed;
     }
   }
 }
@@ -105,8 +211,8 @@ class JsonlExtractor final : public Extractor {
         read_own(source, file == "stdout" || file == "stderr", metrics, target);
       }
     }
-    not_whole_.tell(extraction.collected.notes);
-    tell_seeds(extraction.reported.seeds);
+    not_whole_.report(extraction.collected.notes);
+    report_seeds(extraction.reported.seeds);
     return extraction;
   }
 
@@ -126,7 +232,8 @@ class JsonlExtractor final : public Extractor {
         note_bad(target.extraction, {file, reader.number(), problem});
         continue;
       }
-      if (parsed.part_epoch) not_whole_.add(file, reader.number(), *parsed.part_epoch);
+      if (parsed.part_epoch)
+        not_whole_.add(file, reader.number(), fmt::format("{}", *parsed.part_epoch));
       if (parsed.has_report) {
         samples.add(parsed);
         for (const auto& [name, seed] : parsed.seeds)
@@ -146,7 +253,7 @@ class JsonlExtractor final : public Extractor {
       target.extraction.reported.orders.push_back({rank, *std::move(digest)});
   }
 
-  /// A file of the code's own, of which only what is declared is read. In a log (`is_log`) other
+  /// Reads declared metrics from a file of the code's own. In a log (`is_log`) other
   /// lines stand between, and what looks like JSON need not be any.
   void read_own(const SourceFile& source,
                 bool is_log,
@@ -168,8 +275,8 @@ class JsonlExtractor final : public Extractor {
         if (!is_log) note_bad(target.extraction, {source.path, reader.number(), problem});
         continue;
       }
-      if (record.not_whole && !record.values.empty())
-        not_whole_.add(source.path, reader.number(), *record.not_whole);
+      if (!record.not_whole.empty() && !record.values.empty())
+        not_whole_.add(source.path, reader.number(), record.not_whole);
       for (const auto& [metric, value] : record.values) {
         base::SeriesPoint point = record.where;
         point.rank = source.rank;
@@ -182,14 +289,15 @@ class JsonlExtractor final : public Extractor {
         std::to_string(passed) + " such line(s), left out)");
   }
 
-  /// What several ranks tell alike is told once.
-  void tell_seeds(std::map<std::string, std::string>& told) const {
+  /// Merges equal reports of several ranks into one.
+  void report_seeds(std::map<std::string, std::string>& reported) const {
     for (const auto& [name, by_rank] : seeds_) {
-      const bool is_same = std::all_of(by_rank.begin(), by_rank.end(), [&](const auto& one) {
-        return one.second == by_rank.begin()->second;
-      });
+      const bool is_same = std::all_of(
+          by_rank.begin(), by_rank.end(), [&first = by_rank.begin()->second](const auto& one) {
+            return one.second == first;
+          });
       for (const auto& [rank, seed] : by_rank)
-        told.insert_or_assign(is_same ? name : fmt::format("{}, rank {}", name, rank), seed);
+        reported.insert_or_assign(is_same ? name : fmt::format("{}, rank {}", name, rank), seed);
     }
   }
 
@@ -219,7 +327,8 @@ class JsonlExtractor final : public Extractor {
   std::set<std::string, std::less<>> elsewhere_{};  ///< names that are declared with a file
   NotWhole not_whole_{};
   std::vector<Names::iterator> shape_{};
-  std::map<std::string, std::map<std::int32_t, std::string>> seeds_{};  ///< name -> rank -> told
+  std::map<std::string, std::map<std::int32_t, std::string>>
+      seeds_{};  ///< name -> rank -> reported
 };
 
 }  // namespace

@@ -11,12 +11,11 @@
 
 namespace sabath::collect {
 
-/// What ends a line. A progress bar that draws itself anew is many lines of a log.
+/// Characters that end a line. A progress bar that redraws itself is many lines of a log.
 enum class LineEnd { newline, newline_or_return };
 
-/// Lines of a file with bounded memory: of a line that is too long only the beginning is kept.
-/// What follows one of 64 MiB or more, such as a hole of zeros, is not read where only a newline
-/// ends lines.
+/// Reads lines of a file in bounded memory: keeps only the beginning of a line that is too long.
+/// Stops after a line of 64 MiB or more, such as a hole of zeros, if only a newline ends lines.
 class LineReader {
  public:
   static constexpr std::size_t max_line_bytes = std::size_t{1} << 20U;
@@ -26,8 +25,8 @@ class LineReader {
                       LineEnd end = LineEnd::newline,
                       base::ReadLimits limits = {});
 
-  /// False at the end; throws Error when the file cannot be read to there. `line` is good until the
-  /// next call, and its bytes may be changed.
+  /// Returns false at the end. Throws Error if the file cannot be read. `line` is valid until the
+  /// next call, and may be changed.
   bool next();
   std::string& line() { return line_; }
   bool is_overlong() const { return is_overlong_; }  ///< the line was cut

@@ -6,12 +6,14 @@
 #include <rapidjson/reader.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace sabath::collect {
@@ -74,12 +76,9 @@ class LineHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, LineH
     std::uint64_t large = 0;
     const auto again = std::from_chars(text, end, large);
     if (again.ec == std::errc{} && again.ptr == end) return unsigned_integer(large);
-    const auto number = exact_number_of(digits);
-    if (number && number->value == 0 &&
-        digits.substr(0, digits.find_first_of("eE")).find_first_of("123456789") != digits.npos)
-      return refuse("is too small");
-    if (number) return real(*number);
-    return refuse(number_of(digits) ? "has more digits than can be kept" : "is too large");
+    if (is_index()) return place(digits);
+    if (const auto number = exact_number_of(digits)) return real(*number);
+    return refuse(number_problem(digits));
   }
   bool String(const char* text, rapidjson::SizeType length, bool) {
     if (part_ != Part::metrics) return report({text, length});
@@ -112,6 +111,7 @@ class LineHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, LineH
   }
   bool Key(const char* text, rapidjson::SizeType length, bool) {
     (part_ == Part::seeds ? seed_ : key_) = {text, length};
+    if (part_ == Part::metrics && is_reserved_again()) return refuse("is there twice");
     if (!is_metric_name({text, length}))
       return refuse_line("has an empty, overlong or unprintable name");
     return true;
@@ -122,7 +122,19 @@ class LineHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, LineH
   /// Which member's value it is in.
   enum class Part { metrics, sample_ids, seeds };
 
-  bool is_index() const { return key_ == "step" || key_ == "epoch"; }
+  bool is_index() const {
+    return part_ == Part::metrics && depth_ > 0 && (key_ == "step" || key_ == "epoch");
+  }
+
+  /// Whether a name that is not a metric is there for the second time.
+  bool is_reserved_again() {
+    constexpr std::array<std::string_view, 6> reserved{
+        "step", "epoch", "time", "sample_ids", "sample_order", "seeds"};
+    const auto found = std::find(reserved.begin(), reserved.end(), key_);
+    if (found == reserved.end()) return false;
+    bool& seen = seen_[static_cast<std::size_t>(found - reserved.begin())];
+    return std::exchange(seen, true);
+  }
 
   bool refuse(std::string_view what) {
     if (depth_ == 0) return refuse_line("is not a JSON object");
@@ -158,10 +170,8 @@ class LineHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, LineH
     if (part_ != Part::metrics) return report(std::to_string(value));
     if (depth_ == 0) return refuse_line("is not a JSON object");
     if (key_ == "step") {
-      if (line_.where.step != base::no_step) return refuse("is there twice");
       line_.where.step = value;
     } else if (key_ == "epoch") {
-      if (line_.where.epoch != base::no_step) return refuse("is there twice");
       line_.where.epoch = value;
     } else {
       return number(base::exact_number(value));
@@ -178,15 +188,17 @@ class LineHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, LineH
   /// One that is not written as a whole number of 64 bits.
   bool real(const base::ExactNumber& value) {
     if (part_ != Part::metrics) return refuse("holds a number that is not whole");
-    if (!is_index()) return number(value);
-    const bool is_small = std::abs(value.value) < 9e15;
-    const auto whole = static_cast<std::int64_t>(is_small ? value.value : 0);
-    if (static_cast<double>(whole) != value.value) {
-      if (!is_small || key_ != "epoch") return refuse("is not a whole number");
-      line_.part_epoch = value.value;
-      return true;
-    }
-    return integer(whole);
+    return number(value);
+  }
+
+  /// A step or epoch that is not written as a whole number of 64 bits.
+  bool place(std::string_view digits) {
+    if (const auto whole = whole_number_of(digits)) return integer(*whole);
+    const auto value = number_of(digits);
+    if (!value || !(std::abs(*value) < 9e15) || key_ != "epoch")
+      return refuse("is not a whole number");
+    line_.part_epoch = *value;
+    return true;
   }
 
   bool number(const base::ExactNumber& value) {
@@ -202,8 +214,9 @@ class LineHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, LineH
   MetricLine& line_;
   int depth_ = 0;
   Part part_ = Part::metrics;
-  std::string_view key_;   ///< in the line, which was parsed in place
-  std::string_view seed_;  ///< the same: the name of a seed
+  std::string_view key_;        ///< in the line, which was parsed in place
+  std::string_view seed_;       ///< the same: the name of a seed
+  std::array<bool, 6> seen_{};  ///< reserved names
   std::string problem_;
 };
 

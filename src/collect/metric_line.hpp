@@ -11,13 +11,13 @@
 
 namespace sabath::collect {
 
-/// What one line of a metrics file says.
+/// Content of one line of a metrics file.
 struct MetricLine {
   base::SeriesPoint where{};           ///< step, epoch and time; its value is not used
-  std::optional<double> part_epoch{};  ///< an epoch that is not whole, which no point has
-  /// Names are in the line.
+  std::optional<double> part_epoch{};  ///< an epoch that is not whole; points cannot have it
+  /// The names are views of the line.
   std::vector<std::pair<std::string_view, base::ExactNumber>> values{};
-  // What else a line may tell, rarely.
+  // Rare members.
   bool has_report = false;
   std::string sample_ids{};  ///< each ended by a newline
   std::string sample_order{};
@@ -25,11 +25,11 @@ struct MetricLine {
 };
 
 /// Reads one JSON object of numbers: {"step": 12, "epoch": 1, "loss": 0.03125}. "step", "epoch" and
-/// "time" (seconds) say where; every other member is a metric: a number, NaN, Infinity, -Infinity,
-/// or a string with a hexadecimal float ("0x1.8p-3") or one of those three words; a null is none of
-/// them. Three members tell something else: "sample_ids" with a list of whole numbers or texts,
-/// "sample_order" with a text, "seeds" with an object of whole numbers or texts. `line` is changed
-/// (parsed in place). Returns what is wrong with it, or an empty text.
+/// "time" (seconds) locate the values. "sample_ids" is a list of whole numbers or texts,
+/// "sample_order" a text, "seeds" an object of whole numbers or texts. Every other member is a
+/// metric: a number, NaN, Infinity, -Infinity, or a string with a hexadecimal float ("0x1.8p-3") or
+/// one of these three words; a null is skipped. Parses in place and so changes `line`.
+/// Returns the problem of the line, or an empty text.
 std::string parse_metric_line(std::string& line, MetricLine& result);
 
 }  // namespace sabath::collect

@@ -1,7 +1,7 @@
-#include "extraction.hpp"
 #include "extractors.hpp"
 #include "line_reader.hpp"
 #include "mllog_line.hpp"
+#include "point_target.hpp"
 #include "source_files.hpp"
 
 #include <sabath/base/text/text_table.hpp>
@@ -65,21 +65,21 @@ class MllogFile {
              reader.is_overlong() ? "is longer than a mebibyte" : *problem});
       }
     }
-    tell();
+    report();
   }
 
  private:
-  /// Of a log that nobody asked to be searched such a line may be anything: it is told alone.
+  /// Such a line of a log that was not declared may be anything: only report it.
   void bad(BadLine line) {
     if (is_wanted_) return note_bad(target_.extraction, std::move(line));
     if (++not_events_ == 1) first_bad_ = std::move(line);
   }
 
-  void tell() const {
-    not_whole_.tell(target_.extraction.collected.notes);
+  void report() const {
+    not_whole_.report(target_.extraction.collected.notes);
     if (not_numbers_ > 0) {
-      tell_once(first_not_number_ + " of an epoch or step is no number (" +
-                std::to_string(not_numbers_) + " such event(s), left out)");
+      note_once(first_not_number_ + " is not a number (" + std::to_string(not_numbers_) +
+                " such event(s), left out)");
     }
     if (not_events_ == 0) return;
     target_.extraction.collected.notes.push_back(
@@ -89,17 +89,26 @@ class MllogFile {
   }
 
   void take(const MllogEvent& event) {
-    if (event.part_epoch) not_whole_.add(source_.path, line_, *event.part_epoch);
+    if (!event.not_whole.empty()) not_whole_.add(source_.path, line_, event.not_whole);
     if (event.event_type == "INTERVAL_START") return begin_interval(event);
     if (event.event_type == "INTERVAL_END") return end_interval(event);
+    if (!event.too_long.empty() &&
+        (names_.contains(event.key) || names_.contains(event.too_long))) {
+      return bad(
+          {source_.path, line_, "'" + event.too_long + "' has more digits than can be kept"});
+    }
     if (event.number) add(event.key, *event.number, event);
     for (const auto& [name, value] : event.members)
       add(name, value, event);
-    if (names_.contains(event.key)) return;
+    const bool is_text = !event.number && event.members.empty() && !event.value.empty();
+    if (names_.contains(event.key)) {
+      if (is_text) add_not_number(event, "of a metric");
+      return;
+    }
     if (event.key == "seed") return take_seed(event);
     // What belongs to no epoch and no step is said of the whole run.
     const bool is_of_run = event.where.epoch == base::no_step &&
-                           event.where.step == base::no_step && !event.part_epoch;
+                           event.where.step == base::no_step && event.not_whole.empty();
     if (is_of_run) return take_parameter(event);
     if (event.number) add_undeclared(event.key, event.key, *event.number, event);
     for (const auto& [name, value] : event.members) {
@@ -108,22 +117,26 @@ class MllogFile {
       const bool is_taken = owner->second != event.key;
       add_undeclared(name, is_taken ? event.key + "." + name : name, value, event);
     }
-    if (!event.number && event.members.empty() && !event.value.empty() && ++not_numbers_ == 1)
-      first_not_number_ = here() + "'" + base::printable(event.key) + "'";
+    if (is_text) add_not_number(event, "of an epoch or step");
   }
 
-  /// The first of what is told several times is kept.
+  void add_not_number(const MllogEvent& event, std::string_view what) {
+    if (++not_numbers_ > 1) return;
+    first_not_number_ = here() + "'" + base::printable(event.key) + "' " + std::string(what);
+  }
+
+  /// Keeps the first of several reports.
   void take_parameter(const MllogEvent& event) {
     spec::Collected& collected = target_.extraction.collected;
     if (!has_room(collected.parameters, event.key)) return;
     const auto known = collected.parameters.emplace(event.key, event.value).first;
     if (known->second == event.value || !told_.insert(event.key).second) return;
-    tell_once(here() + "'" + base::printable(event.key) +
+    note_once(here() + "'" + base::printable(event.key) +
               "' is reported again with another value; the first is kept");
   }
 
   /// A file may be read for several sources.
-  void tell_once(const std::string& note) const {
+  void note_once(const std::string& note) const {
     add_once(target_.extraction.collected.notes, note);
   }
 
@@ -171,7 +184,7 @@ class MllogFile {
       parameters[key] = event.status;
     }
     if (event.key == "run_stop" && !event.status.empty() && event.status != "success") {
-      tell_once(here() + "the code ended its run with status '" + base::printable(event.status) +
+      note_once(here() + "the code ended its run with status '" + base::printable(event.status) +
                 "'");
     }
     const auto start = starts_.find(interval);
@@ -207,7 +220,7 @@ class MllogFile {
     if (point.step != base::no_step) {
       auto& measures = target_.extraction.counts_samples;
       const auto measure = measures.try_emplace(name, event.counts_samples).first;
-      // Steps and samples of one series could not be told apart.
+      // Steps and samples of one series cannot be distinguished.
       if (measure->second != event.counts_samples) point.step = base::no_step;
     }
     target_.add(name, point, value);
@@ -252,7 +265,7 @@ class MllogExtractor final : public Extractor {
       for (const SourceFile& source : source_files(files, file)) {
         if (metrics.empty() && !has_events(source.path)) continue;
         extraction.searched.push_back({kind(), file, source.path});
-        // What nobody declared is taken once, whoever else searches the file.
+        // Undeclared metrics are read once, even if several searches read the file.
         const bool is_new = seen.insert(source.path).second;
         MllogFile(source, metrics, is_new ? &taken : nullptr, target).read();
       }

@@ -22,16 +22,17 @@ struct MllogEvent {
   std::optional<base::ExactNumber> number{};  ///< the value, if it is a number
   /// Numbers of a value that is an object.
   std::vector<std::pair<std::string, base::ExactNumber>> members{};
-  base::SeriesPoint where{};  ///< of epoch_num, step_num ... in the metadata, and of time_ms
-  std::optional<double> part_epoch{};  ///< an epoch that is not whole, which no point has
-  bool counts_samples = false;         ///< the step is samples_count
-  std::string status{};                ///< of the metadata
-  std::string file{};                  ///< of the metadata: of the code that told it
-  std::int64_t line = 0;               ///< likewise; 0: not said
+  base::SeriesPoint where{};    ///< of epoch_num, step_num ... in the metadata, and of time_ms
+  std::string not_whole{};      ///< an epoch or step that is not whole; points cannot have it
+  std::string too_long{};       ///< "value" or the member that has more digits than can be kept
+  bool counts_samples = false;  ///< the step is samples_count
+  std::string status{};         ///< of the metadata
+  std::string file{};           ///< of the metadata: source file of the event
+  std::int64_t line = 0;        ///< of the metadata: line in `file`; 0 if unknown
 };
 
-/// Nothing for a line that is no event. Else its JSON is read into `event`, and what is wrong with
-/// it is returned; an empty text if nothing is.
+/// Reads the JSON of an event line into `event`. Returns its problem, an empty text if it has none,
+/// or nothing if the line is not an event.
 std::optional<std::string> parse_mllog_line(std::string_view line, MllogEvent& event);
 
 }  // namespace sabath::collect

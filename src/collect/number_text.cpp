@@ -1,7 +1,7 @@
+#include <sabath/base/clock.hpp>
 #include <sabath/collect/number_text.hpp>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <chrono>
 #include <cmath>
@@ -32,12 +32,16 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-/// Of "12m30s" and "1h5m": of the first number alone that would not be true.
+/// Whether another number follows a unit: "12m30s", "5ms-10ms". The exponents of "m2" and "m-1" are
+/// none, but "b101" is.
 bool goes_on_with_a_number(std::string_view text) {
-  const auto digit = std::find_if_not(text.begin(), text.end(), is_letter);
-  if (digit == text.begin() || digit == text.end() || !is_digit(*digit)) return false;
+  auto digit = std::find_if_not(text.begin(), text.end(), is_letter);
+  if (digit == text.begin() || digit == text.end()) return false;
+  const bool is_range = *digit == '-' || *digit == ':';
+  if (is_range) ++digit;
+  if (digit == text.end() || !is_digit(*digit)) return false;
   const auto behind = std::find_if_not(digit, text.end(), is_digit);
-  return behind != text.end() && is_letter(*behind);
+  return (behind != text.end() && is_letter(*behind)) || behind - digit > 1;
 }
 
 bool is_unit(std::string_view text) {
@@ -47,72 +51,35 @@ bool is_unit(std::string_view text) {
          static_cast<unsigned char>(text.front()) >= 0x80;
 }
 
-/// A number too small for a double is the zero nearest to it; one too large is none.
-std::optional<double> out_of_range(const char* begin, const char* end) {
-  const double nearest = std::strtod(std::string(begin, end).c_str(), nullptr);
-  if (std::isinf(nearest)) return std::nullopt;
-  return nearest;
-}
-
-/// Decimal digits at `at`, exactly `count` of them.
-std::optional<int> digits(std::string_view text, std::size_t at, std::size_t count) {
-  if (text.size() < at + count) return std::nullopt;
-  int value = 0;
-  for (const char c : text.substr(at, count)) {
-    if (!is_digit(c)) return std::nullopt;
-    value = value * 10 + (c - '0');
-  }
-  return value;
-}
-
-/// What a zone ("", "Z", "+01:00", "-0500") is ahead of UTC.
-std::optional<double> zone_seconds(std::string_view zone) {
-  if (zone.empty() || zone == "Z") return 0;
-  if (zone.front() != '+' && zone.front() != '-') return std::nullopt;
-  const std::size_t minutes_at = zone.size() == 6 && zone[3] == ':' ? 4 : 3;
-  if (zone.size() != minutes_at + 2) return std::nullopt;
-  const auto hours = digits(zone, 1, 2);
-  const auto minutes = digits(zone, minutes_at, 2);
-  if (!hours || !minutes || *minutes > 59) return std::nullopt;
-  const double ahead = *hours * 3600.0 + *minutes * 60.0;
-  return zone.front() == '-' ? -ahead : ahead;
-}
-
+/// A date as RFC 3339 has it, also with a comma for the point, blanks before the zone, a zone
+/// without a colon, or without a zone (UTC).
 std::optional<double> date_seconds(std::string_view text) {
-  constexpr std::array<std::size_t, 6> at{0, 5, 8, 11, 14, 17};
-  std::array<int, 6> part{};
-  for (std::size_t i = 0; i < part.size(); ++i) {
-    const auto value = digits(text, at[i], i == 0 ? 4 : 2);
-    if (!value) return std::nullopt;
-    part[i] = *value;
-  }
-  const bool punctuated = text[4] == '-' && text[7] == '-' &&
-                          (text[10] == 'T' || text[10] == ' ') && text[13] == ':' &&
-                          text[16] == ':';
-  if (!punctuated || part[3] > 23 || part[4] > 59 || part[5] > 60) return std::nullopt;
-  const std::chrono::year_month_day day{std::chrono::year(part[0]),
-                                        std::chrono::month(static_cast<unsigned>(part[1])),
-                                        std::chrono::day(static_cast<unsigned>(part[2]))};
-  if (!day.ok()) return std::nullopt;
-  std::size_t end = 19;
-  std::string fraction = "0.";
-  if (end < text.size() && (text[end] == '.' || text[end] == ',')) {
-    for (++end; end < text.size() && is_digit(text[end]); ++end)
-      fraction += text[end];
-  }
-  const auto zone = zone_seconds(trimmed(text.substr(end)));
-  if (!zone) return std::nullopt;
-  const auto days = std::chrono::sys_days(day).time_since_epoch().count();
-  const double clock = part[3] * 3600.0 + part[4] * 60.0 + part[5];
-  return static_cast<double>(days) * 86400.0 + clock - *zone +
-         std::strtod(fraction.c_str(), nullptr);
+  constexpr std::size_t clock_end = 19;
+  const std::size_t zone_at = std::min(text.find_first_of("Z+-", clock_end), text.size());
+  std::string date(trimmed(text.substr(0, zone_at)));
+  std::string zone(text.substr(zone_at));
+  if (date.size() > clock_end && date[clock_end] == ',') date[clock_end] = '.';
+  if (zone.size() == 5) zone.insert(3, ":");
+  const auto time = base::parse_rfc3339(date + (zone.empty() ? "Z" : zone));
+  if (!time) return std::nullopt;
+  const auto whole = std::chrono::floor<std::chrono::seconds>(*time);
+  return static_cast<double>(whole.time_since_epoch().count()) +
+         std::chrono::duration<double>(*time - whole).count();
 }
 
 /// What a text begins with.
 struct Beginning {
-  std::optional<double> value{};  ///< nothing: there is no number, or none that a double holds
-  std::size_t size = 0;           ///< 0: there is no number
+  std::optional<double> value{};  ///< nothing: not a number, or outside of double
+  std::size_t size = 0;           ///< 0: not a number
+  bool is_too_small = false;      ///< not zero, but zero is the nearest double
 };
+
+/// Whether a number has a digit other than 0 before its exponent.
+bool is_not_zero(std::string_view digits, bool is_hex) {
+  digits = digits.substr(0, digits.find_first_of(is_hex ? "pP" : "eE"));
+  return digits.find_first_of(is_hex ? "123456789abcdefABCDEF" : "123456789") !=
+         std::string_view::npos;
+}
 
 Beginning read_beginning(const char* const text, const char* begin, const char* const end) {
   const bool is_hex = end - begin > 2 && begin[0] == '0' && (begin[1] == 'x' || begin[1] == 'X');
@@ -122,8 +89,14 @@ Beginning read_beginning(const char* const text, const char* begin, const char* 
   const auto format = is_hex ? std::chars_format::hex : std::chars_format::general;
   const auto [stop, error] = std::from_chars(digits, end, value, format);
   if (error == std::errc::invalid_argument) return read;
-  read.value = error == std::errc::result_out_of_range ? out_of_range(begin, stop) : value;
   read.size = static_cast<std::size_t>(stop - text);
+  if (error == std::errc::result_out_of_range) {  // also of numbers that are subnormal
+    value = std::strtod(std::string(begin, stop).c_str(), nullptr);
+    if (std::isinf(value)) return read;
+  }
+  const std::string_view written(digits, static_cast<std::size_t>(stop - digits));
+  read.is_too_small = value == 0 && is_not_zero(written, is_hex);
+  if (!read.is_too_small) read.value = value;
   return read;
 }
 
@@ -155,8 +128,8 @@ Beginning beginning_of(std::string_view text) {
   if (const std::size_t more = fortran_exponent(text, read.size); more > 0) {
     std::string c(begin, text.data() + read.size + more);
     c[c.size() - more] = 'e';
-    read.value = read_beginning(c.data(), c.data(), c.data() + c.size()).value;
-    read.size += more;
+    const Beginning whole = read_beginning(c.data(), c.data(), c.data() + c.size());
+    read = {whole.value, read.size + more, whole.is_too_small};
   }
   if (read.value && text[0] == '-') read.value = -*read.value;
   return read;
@@ -167,6 +140,9 @@ Beginning whole_text(std::string_view text, Suffix suffix) {
   const Beginning read = beginning_of(text);
   if (read.size == 0) return {};
   const std::string_view rest = text.substr(read.size);
+  const bool is_other_base = read.size == 1 && text[0] == '0' && rest.size() > 1 &&
+                             (rest[0] == 'b' || rest[0] == 'o') && is_digit(rest[1]);
+  if (is_other_base) return {};  // "0b1", "0o7"
   return (suffix == Suffix::none ? rest.empty() : is_unit(rest)) ? read : Beginning{};
 }
 
@@ -189,6 +165,16 @@ std::optional<base::ExactNumber> exact_hexadecimal(std::string_view text, double
   return value < 0 ? base::ExactNumber{-number.value, -number.rest} : number;
 }
 
+/// The whole number that a decimal is to the last digit: "3.0", but not "2.9999999999999999999".
+std::optional<std::int64_t> exact_whole(std::string_view text) {
+  auto digits = base::whole_digits(text, std::numeric_limits<std::int64_t>::digits10);
+  if (!digits) return std::nullopt;
+  if (text.starts_with('-')) digits->insert(0, 1, '-');
+  std::int64_t whole = 0;
+  const auto read = std::from_chars(digits->data(), digits->data() + digits->size(), whole);
+  return read.ec == std::errc{} ? std::optional(whole) : std::nullopt;
+}
+
 }  // namespace
 
 std::optional<double> number_of(std::string_view text, Suffix suffix) {
@@ -204,20 +190,31 @@ std::optional<base::ExactNumber> exact_number_of(std::string_view text, Suffix s
                               : base::exact_decimal(text, *read.value);
 }
 
+std::string_view number_problem(std::string_view text, Suffix suffix) {
+  if (exact_number_of(text, suffix)) return {};
+  const Beginning read = whole_text(trimmed(text), suffix);
+  if (read.size == 0) return "is not a number";
+  if (read.value) return "has more digits than can be kept";
+  return read.is_too_small ? "is too small" : "is too large";
+}
+
 std::size_t number_size(std::string_view text) {
   return beginning_of(text).size;
 }
 
 std::optional<std::int64_t> whole_number_of(std::string_view text) {
   text = trimmed(text);
-  if (text.starts_with('+')) text.remove_prefix(1);
-  std::int64_t whole = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, whole);
-  if (error == std::errc{} && stop == end && !text.empty()) return whole;
-  const auto value = number_of(text);
-  if (!value || !(std::abs(*value) < 9e15) || std::trunc(*value) != *value) return std::nullopt;
-  return static_cast<std::int64_t>(*value);
+  const Beginning read = whole_text(text, Suffix::none);
+  if (read.size == 0 || (read.value && !std::isfinite(*read.value))) return std::nullopt;
+  if (!is_hexadecimal(text)) return exact_whole(text);
+  if (!read.value || !(std::abs(*read.value) < 9e15) || std::trunc(*read.value) != *read.value)
+    return std::nullopt;
+  return static_cast<std::int64_t>(*read.value);
+}
+
+bool is_not_whole(std::string_view text) {
+  const Beginning read = beginning_of(trimmed(text));
+  return read.size > 0 && !(read.value && !std::isfinite(*read.value)) && !whole_number_of(text);
 }
 
 std::optional<double> seconds_of(std::string_view text) {

@@ -16,60 +16,30 @@ namespace {
 
 enum class Kind { time, bytes, share };
 
+/// All names of one unit.
 struct Unit {
-  std::string_view name;
+  std::string_view names;
   Kind kind;
-  double factor;  ///< how many of the kind's smallest it is: whole, so that ratios are exact
+  double factor;  ///< multiple of the smallest unit of its kind: whole, so that ratios are exact
 };
 
-constexpr double ps = 1e3;
-constexpr double ns = 1e6;
-constexpr double us = 1e9;
-constexpr double ms = 1e12;
 constexpr double s = 1e15;
 constexpr double minute = 60 * s;
 constexpr double hour = 60 * minute;
-constexpr double day = 24 * hour;
 constexpr double kib = 1024;
 
 constexpr auto units = std::to_array<Unit>({
     {"fs", Kind::time, 1},
-    {"ps", Kind::time, ps},
-    {"ns", Kind::time, ns},
-    {"nsec", Kind::time, ns},
-    {"nanoseconds", Kind::time, ns},
-    {"us", Kind::time, us},
-    {"usec", Kind::time, us},
-    {"microseconds", Kind::time, us},
-    {"\xc2\xb5s", Kind::time, us},
-    {"\xce\xbcs", Kind::time, us},
-    {"ms", Kind::time, ms},
-    {"msec", Kind::time, ms},
-    {"msecs", Kind::time, ms},
-    {"millisecond", Kind::time, ms},
-    {"milliseconds", Kind::time, ms},
-    {"s", Kind::time, s},
-    {"sec", Kind::time, s},
-    {"secs", Kind::time, s},
-    {"second", Kind::time, s},
-    {"seconds", Kind::time, s},
-    {"min", Kind::time, minute},
-    {"mins", Kind::time, minute},
-    {"minute", Kind::time, minute},
-    {"minutes", Kind::time, minute},
-    {"h", Kind::time, hour},
-    {"hr", Kind::time, hour},
-    {"hrs", Kind::time, hour},
-    {"hour", Kind::time, hour},
-    {"hours", Kind::time, hour},
-    {"d", Kind::time, day},
-    {"day", Kind::time, day},
-    {"days", Kind::time, day},
-    {"B", Kind::bytes, 1},
-    {"byte", Kind::bytes, 1},
-    {"bytes", Kind::bytes, 1},
-    {"kB", Kind::bytes, 1e3},
-    {"KB", Kind::bytes, 1e3},
+    {"ps", Kind::time, 1e3},
+    {"ns nsec nanoseconds", Kind::time, 1e6},
+    {"us usec microseconds \xc2\xb5s \xce\xbcs", Kind::time, 1e9},
+    {"ms msec msecs millisecond milliseconds", Kind::time, 1e12},
+    {"s sec secs second seconds", Kind::time, s},
+    {"min mins minute minutes", Kind::time, minute},
+    {"h hr hrs hour hours", Kind::time, hour},
+    {"d day days", Kind::time, 24 * hour},
+    {"B byte bytes", Kind::bytes, 1},
+    {"kB KB", Kind::bytes, 1e3},
     {"MB", Kind::bytes, 1e6},
     {"GB", Kind::bytes, 1e9},
     {"TB", Kind::bytes, 1e12},
@@ -80,8 +50,7 @@ constexpr auto units = std::to_array<Unit>({
     {"GiB", Kind::bytes, kib* kib* kib},
     {"TiB", Kind::bytes, kib* kib* kib* kib},
     {"PiB", Kind::bytes, kib* kib* kib* kib* kib},
-    {"%", Kind::share, 1},
-    {"percent", Kind::share, 1},
+    {"% percent", Kind::share, 1},
     {"1", Kind::share, 100},
 });
 
@@ -100,32 +69,36 @@ constexpr auto prefixes = std::to_array<Prefix>({
     {"d", -1, 0},        {"h", 2, 0},
 });
 
-/// That a prefix is usual before, and that a word behind a number is known by.
-constexpr std::array<std::string_view, 16> bases{
-    "B", "bit", "Hz", "W", "Wh", "J", "eV", "V", "Pa", "FLOP", "OP", "OPS", "g", "m", "mol", "rad"};
-/// Of those, what a prefix of less than a thousand is usual before: "db" is no tenth of a bit.
-constexpr auto finely_prefixed = std::to_array<std::string_view>({"g", "m", "mol", "rad", "Pa"});
+/// Symbols that are known with a prefix.
+constexpr std::string_view bases = "B bit Hz W Wh J eV V Pa FLOP OP OPS g m mol rad dB";
+/// Those that also take c, d and h: "db" is not a tenth of a bit.
+constexpr std::string_view finely_prefixed = "g m mol rad Pa";
 
-/// What "it/s" counts, where the metric's unit is "1/s".
-constexpr auto counted = std::to_array<std::string_view>(
-    {"it",       "its",    "iter",    "iters",    "iteration", "iterations", "step",
-     "steps",    "sample", "samples", "img",      "imgs",      "image",      "images",
-     "tok",      "token",  "tokens",  "batch",    "batches",   "example",    "examples",
-     "item",     "items",  "event",   "events",   "epoch",     "epochs",     "frame",
-     "frames",   "record", "records", "query",    "queries",   "req",        "request",
-     "requests", "seq",    "seqs",    "sequence", "sequences", "inference",  "inferences",
-     "op",       "ops",    "row",     "rows",     "cell",      "cells",      "point",
-     "points"});
+/// What "it/s" counts, where the metric's unit is "1/s": steps of work, and data.
+constexpr std::string_view counted_steps =
+    "it its iter iters iteration iterations step steps batch batches epoch epochs query queries "
+    "req "
+    "request requests inference inferences op ops event events";
+constexpr std::string_view counted_data =
+    "sample samples img imgs image images tok token tokens example examples item items frame "
+    "frames "
+    "record records seq seqs sequence sequences row rows cell cells point points";
 
-template <class Words>
-bool is_among(const Words& words, std::string_view word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
+/// Whether `word` is one of `words`, which blanks separate.
+bool is_among(std::string_view words, std::string_view word) {
+  if (word.empty()) return false;
+  for (std::size_t at = words.find(word); at != words.npos; at = words.find(word, at + 1)) {
+    const std::size_t end = at + word.size();
+    if ((at == 0 || words[at - 1] == ' ') && (end == words.size() || words[end] == ' '))
+      return true;
+  }
+  return false;
 }
 
 const Unit* unit_called(std::string_view name) {
-  const auto found =
-      std::find_if(units.begin(), units.end(), [&](const Unit& one) { return one.name == name; });
-  return found == units.end() || name.empty() ? nullptr : &*found;
+  const auto found = std::find_if(
+      units.begin(), units.end(), [&](const Unit& one) { return is_among(one.names, name); });
+  return found == units.end() ? nullptr : &*found;
 }
 
 const Unit* time_called(std::string_view name) {
@@ -137,8 +110,12 @@ bool is_unit_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
+bool is_unit_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
 bool is_unit_char(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '%' || c == '/' || c == '^' ||
+  return is_unit_letter(c) || c == '%' || c == '/' || c == '^' ||
          static_cast<unsigned char>(c) >= 0x80;
 }
 
@@ -146,7 +123,7 @@ struct Printed {
   std::string_view number{};  ///< without its sign
   std::string_view unit{};    ///< the word right behind it, or behind one blank
   std::string_view rest{};    ///< behind that
-  bool is_attached = false;   ///< there is no blank between them
+  bool is_attached = false;   ///< without a blank between them
 };
 
 Printed printed_of(std::string_view text) {
@@ -161,12 +138,12 @@ Printed printed_of(std::string_view text) {
   if (!printed.is_attached) ++at;
   const auto is_further = [](char c) { return is_unit_char(c) || is_unit_digit(c); };
   const char* stop = at == end || is_unit_digit(*at) ? at : std::find_if_not(at, end, is_further);
-  // "12 h=3" is no time.
-  const bool goes_on = stop != end && (*stop == '_' || *stop == '=');
+  // "12 h=3" is not a time.
+  const bool is_name = stop != end && (*stop == '_' || *stop == '=');
   while (stop != at && stop[-1] == '/')
     --stop;
   printed.rest = {stop, static_cast<std::size_t>(end - stop)};
-  if (!goes_on) printed.unit = {at, static_cast<std::size_t>(stop - at)};
+  if (!is_name) printed.unit = {at, static_cast<std::size_t>(stop - at)};
   return printed;
 }
 
@@ -193,8 +170,10 @@ bool is_part_of_time(const Printed& printed) {
 /// k, where `ratio` (1 or more) is the k-th power of ten.
 std::optional<int> power_of_ten(double ratio) {
   int power = 0;
-  for (; ratio >= 10; ratio /= 10)
+  while (ratio >= 10) {
+    ratio /= 10;
     ++power;
+  }
   return ratio == 1 ? std::optional(power) : std::nullopt;
 }
 
@@ -243,11 +222,8 @@ std::string spelled(std::string_view unit) {
 }
 
 std::string_view usual_base(std::string_view base) {
-  for (const std::string_view flop : {"flop", "flops", "Flop", "Flops", "FLOPs"}) {
-    if (base == flop) return "FLOP";
-  }
-  if (base == "b" || base == "bits") return "bit";
-  return base;
+  if (is_among("flop flops Flop Flops FLOPs", base)) return "FLOP";
+  return is_among("b bits", base) ? "bit" : base;
 }
 
 /// What one unit is of another: up / down * 10^tens.
@@ -262,25 +238,30 @@ bool is_usual(const Prefix& prefix, std::string_view base) {
   return !is_fine || is_among(finely_prefixed, base);
 }
 
-/// "m^2", "m2": the prefix is raised with it.
-bool is_raised(std::string_view base) {
-  if (base.find('^') != std::string_view::npos) return true;
-  for (const std::string_view end : {"2", "3", "\xc2\xb2", "\xc2\xb3"}) {
-    if (base.ends_with(end) && is_among(bases, base.substr(0, base.size() - end.size())))
-      return true;
-  }
-  return false;
-}
-
-/// Whether two words that differ in nothing but these are one unit with two prefixes: "modes" are
-/// no thousandth of "odes".
+/// Whether two words with a common base are one unit with two prefixes: "modes" is not a thousandth
+/// of "odes", and in "m^2" and "m2" the prefix is raised, too.
 bool is_prefixed(const Prefix& from, const Prefix& to, std::string_view base) {
-  if (base.empty() || is_unit_digit(base.front()) || is_raised(base)) return false;
+  if (base.find_first_of("0123456789^\xc2") != base.npos) return false;
   if (!is_usual(from, base) || !is_usual(to, base)) return false;
   if (from.tens >= 0 && to.tens >= 0) return true;
   constexpr std::size_t longest_symbol = 2;
   const bool is_bare = from.name.empty() || to.name.empty();
   return is_among(bases, base) || (is_bare && base.size() <= longest_symbol);
+}
+
+/// Whether `test` holds for the prefixes and the common base of two words that differ by a prefix.
+template <class Test>
+bool has_common_base(std::string_view from, std::string_view to, const Test& test) {
+  for (const Prefix& has : prefixes) {
+    if (!from.starts_with(has.name)) continue;
+    const std::string_view base = usual_base(from.substr(has.name.size()));
+    for (const Prefix& wants : prefixes) {
+      if (!base.empty() && to.starts_with(wants.name) &&
+          base == usual_base(to.substr(wants.name.size())) && test(has, wants, base))
+        return true;
+    }
+  }
+  return false;
 }
 
 std::optional<Ratio> ratio_of_counts(std::string_view from, std::string_view to) {
@@ -290,23 +271,22 @@ std::optional<Ratio> ratio_of_counts(std::string_view from, std::string_view to)
   if (known != nullptr && wanted != nullptr && known->kind == wanted->kind)
     return Ratio{known->factor, wanted->factor, 0};
   if (known != nullptr || wanted != nullptr) return std::nullopt;
-  for (const Prefix& has : prefixes) {
-    if (!from.starts_with(has.name)) continue;
-    const std::string_view base = usual_base(from.substr(has.name.size()));
-    for (const Prefix& wants : prefixes) {
-      if (!to.starts_with(wants.name) || base != usual_base(to.substr(wants.name.size()))) continue;
-      if (is_prefixed(has, wants, base))
-        return Ratio{std::ldexp(1, has.twos), std::ldexp(1, wants.twos), has.tens - wants.tens};
-    }
-  }
-  return std::nullopt;
+  std::optional<Ratio> ratio;
+  has_common_base(from, to, [&](const Prefix& has, const Prefix& wants, std::string_view base) {
+    if (is_prefixed(has, wants, base))
+      ratio = Ratio{std::ldexp(1, has.twos), std::ldexp(1, wants.twos), has.tens - wants.tens};
+    return ratio.has_value();
+  });
+  return ratio;
 }
 
 std::optional<Ratio> ratio_of(std::string_view from, std::string_view to) {
   const Parts has = parts_of(from);
   const Parts wants = parts_of(to);
   std::optional<Ratio> ratio = ratio_of_counts(has.count, wants.count);
-  if (wants.count == "1" && !wants.per.empty() && is_among(counted, has.count)) ratio = Ratio{};
+  if (wants.count == "1" && !wants.per.empty() &&
+      (is_among(counted_steps, has.count) || is_among(counted_data, has.count)))
+    ratio = Ratio{};
   if (!ratio || has.per == wants.per) return ratio;
   const Unit* time = time_called(has.per);
   const Unit* wanted_time = time_called(wants.per);
@@ -315,7 +295,7 @@ std::optional<Ratio> ratio_of(std::string_view from, std::string_view to) {
     ratio->down *= time->factor;
     return ratio;
   }
-  // "12ms/step" is a time, "3 GB/s" is no size and "5 s/100" no 5 s.
+  // "12ms/step" is a time, but "3 GB/s" is not a size and "5 s/100" not 5 s.
   const std::string_view per = has.per.empty() ? wants.per : has.per;
   const bool is_of_one = has.per.empty() || wants.per.empty();
   if (!is_of_one || time != nullptr || wanted_time != nullptr || is_unit_digit(per.front()))
@@ -342,58 +322,42 @@ bool is_amount(std::string_view word) {
   return std::any_of(prefixes.begin(), prefixes.end(), [&](const Prefix& prefix) {
     if (!word.starts_with(prefix.name)) return false;
     const std::string_view base = usual_base(word.substr(prefix.name.size()));
-    // "g" and "m" alone may be anything.
-    return is_usual(prefix, base) && is_among(bases, base) &&
-           !(prefix.name.empty() && (base == "g" || base == "m"));
+    return is_usual(prefix, base) && is_among(bases, base);
   });
 }
 
-/// Whether a word says by its look that it is a unit.
+/// Whether a word is known as a unit, or as a rate.
 bool is_unit_word(std::string_view word) {
   const std::string text = spelled(word);
   const Parts parts = parts_of(text);
-  if (is_amount(parts.count)) return true;
-  return !parts.count.empty() && time_called(parts.per) != nullptr;
+  return is_amount(parts.count) || (!parts.count.empty() && time_called(parts.per) != nullptr);
 }
 
 bool is_power(std::string_view word) {
-  return is_among(std::array<std::string_view, 6>{"k", "K", "M", "G", "T", "P"}, word);
+  return is_among("k K M G T P", word);
 }
 
-bool differs_by_prefix(std::string_view from, std::string_view to) {
-  if (unit_called(from) != nullptr || unit_called(to) != nullptr) return false;
-  for (const Prefix& has : prefixes) {
-    if (!from.starts_with(has.name)) continue;
-    const std::string_view base = usual_base(from.substr(has.name.size()));
-    for (const Prefix& wants : prefixes) {
-      if (!base.empty() && to.starts_with(wants.name) &&
-          base == usual_base(to.substr(wants.name.size())))
-        return true;
-    }
-  }
-  return false;
+/// Right behind a number such a word makes a name or another number of it: "12ab", "1e5f", "5k".
+bool is_unknown_word(std::string_view word) {
+  return !word.empty() && is_unit_letter(word.front()) && word != "x" && word != "X" &&
+         !is_unit_word(word);
 }
 
-/// "mm^2" of a metric in "m^2" and "g/cm^3" of one in "kg/m^3" are units, though not known ones.
-bool is_like(const Parts& word, const Parts& unit) {
-  if (word.per.empty() != unit.per.empty()) return false;
-  if (word.count.empty()) return unit.count == "1";
-  return word.count == unit.count || differs_by_prefix(word.count, unit.count);
+/// "mm^2" and "g/cm^3" are units, though not known ones.
+bool is_compound(std::string_view word) {
+  const bool has_letter = std::any_of(word.begin(), word.end(), is_unit_letter);
+  return has_letter && word.find_first_of("0123456789/^") != word.npos;
 }
 
-/// Does what is printed behind the number say that it is another number than it looks, in a metric
-/// of this unit?
+/// Whether the word behind the number makes it another quantity than the metric's.
 bool is_other(const Printed& printed, std::string_view unit) {
-  if (printed.is_attached) {
-    const bool is_times = unit == "1" && (printed.unit == "x" || printed.unit == "X");
-    return !is_times && !printed.unit.starts_with('/');
-  }
-  const Parts parts = parts_of(printed.unit);
-  if (!parts.per.empty() && parts.per == parts_of(unit).per) return true;
-  if (parts.per.empty() && is_key(printed)) return false;
-  if (is_like(parts, parts_of(unit))) return true;
-  if (printed.unit == "m" && time_called(parts_of(unit).count) != nullptr) return true;
-  return is_unit_word(printed.unit) || (is_power(printed.unit) && printed.unit != "K");
+  if (printed.is_attached) return unit != "1" || (printed.unit != "x" && printed.unit != "X");
+  if (is_key(printed)) return false;
+  if (is_unit_word(printed.unit) || is_compound(printed.unit)) return true;
+  if (is_power(printed.unit)) return printed.unit != "K";
+  return unit_called(unit) == nullptr &&
+         has_common_base(
+             printed.unit, unit, [](const auto&, const auto&, const auto&) { return true; });
 }
 
 }  // namespace
@@ -401,8 +365,8 @@ bool is_other(const Printed& printed, std::string_view unit) {
 std::optional<double> in_unit(double value, std::string_view text, std::string_view unit) {
   const Printed printed = printed_of(text);
   if (unit.empty()) {
-    const bool is_other_number = printed.is_attached && is_power(printed.unit);
-    return is_other_number ? std::nullopt : std::optional(value);
+    return printed.is_attached && is_unknown_word(printed.unit) ? std::nullopt
+                                                                : std::optional(value);
   }
   if (printed.unit.empty()) return value;
   if (time_called(parts_of(unit).count) != nullptr && is_part_of_time(printed)) return std::nullopt;

@@ -1,6 +1,6 @@
 #include "source_files.hpp"
 
-#include "extraction.hpp"
+#include "point_target.hpp"
 
 #include <sabath/base/text/text_table.hpp>
 
@@ -43,12 +43,16 @@ void note_bad(Extraction& extraction, BadLine line) {
   if (extraction.examples.size() < max_examples) extraction.examples.push_back(std::move(line));
 }
 
-void NotWhole::add(const fs::path& file, std::uint64_t line, double where) {
+void NotWhole::add(const fs::path& file, std::uint64_t line, std::string_view text) {
   if (++count > 1) return;
-  first = fmt::format("{}:{}: '{}'", base::printable(file.filename().string()), line, where);
+  constexpr std::size_t shown_bytes = 60;
+  first = fmt::format("{}:{}: '{}'",
+                      base::printable(file.filename().string()),
+                      line,
+                      base::printable(text.substr(0, shown_bytes)));
 }
 
-void NotWhole::tell(std::vector<std::string>& notes) const {
+void NotWhole::report(std::vector<std::string>& notes) const {
   if (count == 0) return;
   std::string note = fmt::format(
       "{} line(s) have an epoch or step that is not whole; their values are kept without it; the "

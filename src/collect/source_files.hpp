@@ -1,6 +1,6 @@
 #pragma once
 
-#include "extraction.hpp"
+#include "point_target.hpp"
 
 #include <sabath/collect/collect.hpp>
 
@@ -19,20 +19,20 @@ struct SourceFile {
   base::ReadLimits limits{};
 };
 
-/// The files of a stage that a recipe's "file" means: "stdout", "stderr", or a path beneath the
-/// outputs or the folder that the stage ran in. With '*', '?' or '[' it is a pattern of the shell
-/// that also matches across folders; then each file, in the order of paths, is a rank of its own.
-/// Empty: standard output, then standard error.
+/// Finds the files of a stage that a recipe's "file" names: "stdout", "stderr", or a path beneath
+/// the outputs or the working folder. With '*', '?' or '[' it is a shell pattern that also matches
+/// across folders; then each file, in the order of paths, is a separate rank. Empty: standard
+/// output, then standard error.
 std::vector<SourceFile> source_files(const StageFiles& files, const std::string& file);
 
-/// The wanted metrics by the file that they are read from.
+/// Groups the wanted metrics by their file.
 std::map<std::string, std::vector<const spec::MetricSpec*>> by_file(
     const std::vector<spec::MetricSpec>& wanted);
 
 /// Reads one file for the metrics that come from it.
 using ReadFile = std::function<void(
     const SourceFile&, const std::vector<const spec::MetricSpec*>&, const PointTarget&)>;
-/// Calls `read` for each file that wanted metrics come from, and says that it was searched.
+/// Calls `read` for each file of wanted metrics, and notes it as searched.
 Extraction read_each(spec::SourceKind kind,
                      const StageFiles& files,
                      const std::vector<spec::MetricSpec>& wanted,

@@ -8,7 +8,7 @@
 namespace sabath::collect {
 namespace {
 
-/// One series as it is summed up. Values are kept only where a median is wanted: performance
+/// Summary of one series. Keeps values only if a median is wanted: performance
 /// metrics have few points.
 struct Running {
   spec::MetricSummary summary{};
@@ -17,8 +17,9 @@ struct Running {
   int warmup = 0;
   base::SeriesId next{};
   std::int32_t first_rank = 0;  ///< the lowest that reports
-  /// Each rank warms up by itself: the points of each so far, and where those of `rank` are
-  /// counted, since most points are of the rank before.
+
+  /// The points of each rank so far: each rank warms up by itself. `count` leads to those of
+  /// `rank`, since most points are of the rank before.
   std::map<std::int32_t, std::uint64_t> seen{};
   std::int32_t rank = 0;
   std::uint64_t* count = nullptr;

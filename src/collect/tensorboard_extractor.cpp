@@ -1,15 +1,371 @@
-#include "event_file.hpp"
-#include "extraction.hpp"
 #include "extractors.hpp"
+#include "point_target.hpp"
 #include "source_files.hpp"
 
+#include <sabath/base/error.hpp>
+#include <sabath/base/text/exact_number.hpp>
 #include <sabath/base/text/text_table.hpp>
 
+#include <boost/crc.hpp>
+
+#include <array>
+#include <bit>
+#include <cerrno>
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <limits>
 #include <map>
+#include <optional>
 #include <set>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace sabath::collect {
 namespace {
+
+/// One scalar of TensorBoard.
+struct ScalarEvent {
+  std::string tag{};
+  /// Nothing if the tag does not hold a scalar (an image, a histogram).
+  std::optional<base::ExactNumber> value{};
+  std::int64_t step = 0;
+  double wall_time_s = 0;
+};
+
+/// How a field of a protobuf message is encoded (protobuf.dev/programming-guides/encoding).
+enum class WireType { varint = 0, fixed64 = 1, bytes = 2, fixed32 = 5 };
+
+struct WireField {
+  std::uint64_t number = 0;
+  WireType type = WireType::varint;
+  std::uint64_t number_value = 0;  ///< the bits, of all types but `bytes`
+  std::string_view bytes{};
+};
+
+/// Reads the fields of one message, which may hold anything, without ever reading beyond it.
+class WireReader {
+ public:
+  explicit WireReader(std::string_view message) : rest_(message) {}
+
+  bool at_end() const { return rest_.empty(); }
+  bool is_malformed() const { return is_malformed_; }
+
+  /// Little-endian, of `width` bytes.
+  std::optional<std::uint64_t> fixed(std::size_t width) {
+    if (rest_.size() < width) return std::nullopt;
+    std::uint64_t value = 0;
+    for (std::size_t i = width; i > 0; --i)
+      value = value << 8U | static_cast<unsigned char>(rest_[i - 1]);
+    rest_.remove_prefix(width);
+    return value;
+  }
+
+  std::optional<std::uint64_t> varint() {
+    std::uint64_t value = 0;
+    for (unsigned shift = 0; shift < 64 && !rest_.empty(); shift += 7) {
+      const auto byte = static_cast<unsigned char>(rest_.front());
+      rest_.remove_prefix(1);
+      value |= static_cast<std::uint64_t>(byte & 0x7FU) << shift;
+      if (byte < 0x80) return value;
+    }
+    return std::nullopt;
+  }
+
+  /// False at the end, and where the message is malformed.
+  bool next(WireField& field) {
+    if (at_end() || is_malformed_) return false;
+    const auto key = varint();
+    is_malformed_ = !key || !read(field, *key);
+    return !is_malformed_;
+  }
+
+ private:
+  bool read(WireField& field, std::uint64_t key) {
+    field.number = key >> 3U;
+    field.type = static_cast<WireType>(key & 7U);
+    field.bytes = {};
+    std::optional<std::uint64_t> value;
+    switch (field.type) {
+      case WireType::fixed64:
+        value = fixed(8);
+        break;
+      case WireType::fixed32:
+        value = fixed(4);
+        break;
+      case WireType::varint:
+      case WireType::bytes:
+        value = varint();
+        break;
+    }
+    if (!value) return false;
+    field.number_value = *value;
+    if (field.type != WireType::bytes) return true;
+    if (*value > rest_.size()) return false;
+    field.bytes = rest_.substr(0, *value);
+    rest_.remove_prefix(*value);
+    return true;
+  }
+
+  std::string_view rest_;
+  bool is_malformed_ = false;
+};
+
+/// Records above this are images or graphs: no scalar needs as much.
+constexpr std::uint64_t max_record_bytes = std::uint64_t{64} << 20U;
+
+/// CRC32C, masked as TensorFlow does (tensorflow/core/lib/hash/crc32c.h).
+std::uint32_t masked_crc(std::string_view data) {
+  boost::crc_optimal<32, 0x1EDC6F41, 0xFFFFFFFF, 0xFFFFFFFF, true, true> crc;
+  crc.process_bytes(data.data(), data.size());
+  return std::rotr(static_cast<std::uint32_t>(crc.checksum()), 15) + 0xA282EAD8U;
+}
+
+/// A half (IEEE 754 binary16), exactly.
+double half_value(std::uint64_t bits) {
+  const int exponent = static_cast<int>(bits >> 10U & 31U);
+  const auto fraction = static_cast<double>(bits & 1023U);
+  const double sign = (bits & 0x8000U) != 0 ? -1 : 1;
+  if (exponent == 31)
+    return fraction != 0 ? std::numeric_limits<double>::quiet_NaN() : sign * INFINITY;
+  if (exponent == 0) return sign * std::ldexp(fraction, -24);
+  return sign * std::ldexp(fraction + 1024, exponent - 25);
+}
+
+enum DataType : std::uint64_t {
+  type_float = 1,
+  type_double = 2,
+  type_int32 = 3,
+  type_int64 = 9,
+  type_bfloat16 = 14,
+  type_half = 19
+};
+
+double value_of(std::uint64_t type, std::uint64_t bits) {
+  switch (type) {
+    case type_float:
+      return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
+    case type_double:
+      return std::bit_cast<double>(bits);
+    case type_int32:
+      return static_cast<double>(static_cast<std::int32_t>(bits));
+    case type_bfloat16:
+      return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16U));
+    case type_half:
+      return half_value(bits);
+    default:
+      return 0;
+  }
+}
+
+/// The bytes of one element, or 0 for a type that is not a scalar here.
+std::size_t width_of(std::uint64_t type) {
+  switch (type) {
+    case type_float:
+    case type_int32:
+      return 4;
+    case type_double:
+    case type_int64:
+      return 8;
+    case type_bfloat16:
+    case type_half:
+      return 2;
+    default:
+      return 0;
+  }
+}
+
+/// The only element of a repeated field of numbers, packed or not; nothing if there are more.
+std::optional<std::uint64_t> only_element(const WireField& field) {
+  if (field.type != WireType::bytes) return field.number_value;
+  WireReader packed(field.bytes);
+  const bool is_fixed = field.number == 5 || field.number == 6;
+  const auto element = is_fixed ? packed.fixed(field.number == 5 ? 4 : 8) : packed.varint();
+  return element && packed.at_end() ? element : std::nullopt;
+}
+
+/// A scalar, or nothing; and whether it is there twice.
+struct TensorScalar {
+  std::optional<base::ExactNumber> value{};
+  bool is_twice = false;
+};
+
+/// The value of a TensorProto of one element.
+TensorScalar tensor_scalar(std::string_view message) {
+  std::uint64_t type = 0;
+  std::optional<std::uint64_t> bits;
+  std::string_view content;
+  int types = 0;
+  int contents = 0;
+  int elements = 0;
+  WireReader reader(message);
+  WireField field;
+  while (reader.next(field)) {
+    switch (field.number) {
+      case 1:
+        type = field.number_value;
+        ++types;
+        break;
+      case 4:
+        content = field.bytes;
+        ++contents;
+        break;
+      case 5:   // float_val
+      case 6:   // double_val
+      case 7:   // int_val
+      case 10:  // int64_val
+      case 13:  // half_val
+        bits = only_element(field);
+        ++elements;
+        break;
+      default:
+        break;
+    }
+  }
+  const std::size_t width = width_of(type);
+  if (reader.is_malformed() || width == 0) return {};
+  const bool has_content = content.size() == width;
+  if (types > 1 || (has_content && contents + elements > 1)) return {std::nullopt, true};
+  if (has_content) bits = *WireReader(content).fixed(width);
+  if (!has_content && (elements != 1 || !bits)) return {};
+  if (type == type_int64) return {base::exact_number(static_cast<std::int64_t>(*bits))};
+  return {base::ExactNumber{value_of(type, *bits)}};
+}
+
+constexpr std::string_view no_event = "holds no event";
+constexpr std::string_view value_twice = "has two values where there is one";
+
+/// Reads a Summary.Value. Returns its problem.
+std::string_view read_value(std::string_view message, ScalarEvent& event) {
+  event.tag.clear();
+  event.value.reset();
+  int tags = 0;
+  int values = 0;  // one of scalar, old histogram, image, histogram, audio and tensor
+  bool is_twice = false;
+  WireReader reader(message);
+  WireField field;
+  while (reader.next(field)) {
+    if (field.number == 1 && field.type == WireType::bytes) {
+      event.tag = field.bytes;
+      ++tags;
+    }
+    if ((field.number >= 2 && field.number <= 6) || field.number == 8) ++values;
+    if (field.number == 2 && field.type == WireType::fixed32) {
+      event.value = base::ExactNumber{value_of(type_float, field.number_value)};
+    }
+    if (field.number == 8 && field.type == WireType::bytes) {
+      const TensorScalar scalar = tensor_scalar(field.bytes);
+      event.value = scalar.value;
+      is_twice = is_twice || scalar.is_twice;
+    }
+  }
+  if (reader.is_malformed()) return no_event;
+  return is_twice || tags > 1 || values > 1 ? value_twice : std::string_view();
+}
+
+/// Reader of an event file of TensorBoard (events.out.tfevents...). Its frames are TFRecords:
+/// length, CRC32C of the length, data, CRC32C of the data. The data is a protobuf message `Event`
+/// of TensorFlow (event.proto, summary.proto, tensor.proto). Decodes scalars only: `simple_value`
+/// of old files, tensors of one element of newer ones.
+class EventFile {
+ public:
+  enum class Next { record, bad, end };
+
+  /// Throws Error when the file cannot be read.
+  explicit EventFile(const std::filesystem::path& path) : stream_(path, std::ios::binary) {
+    if (!stream_) base::throw_errno(path.string(), "cannot read", errno);
+    left_bytes_ = std::filesystem::file_size(path);
+  }
+
+  /// Reads the next record. After `bad`, `problem()` is set; after a broken frame `end` comes next.
+  Next next() {
+    if (left_bytes_ == 0) return Next::end;
+    ++number_;
+    std::array<char, 12> head{};
+    if (left_bytes_ < head.size() || !stream_.read(head.data(), head.size())) {
+      return broken("is cut off");
+    }
+    left_bytes_ -= head.size();
+    const std::string_view length_bytes(head.data(), 8);
+    const std::uint64_t length = *WireReader(length_bytes).fixed(8);
+    const auto length_crc = *WireReader(std::string_view(head.data() + 8, 4)).fixed(4);
+    if (masked_crc(length_bytes) != length_crc) {
+      return broken("has a length whose checksum is wrong; nothing behind it can be read");
+    }
+    if (left_bytes_ < 4 || length > left_bytes_ - 4) return broken("is cut off");
+    left_bytes_ -= length + 4;
+    if (length > max_record_bytes) {
+      data_.clear();
+      stream_.seekg(static_cast<std::streamoff>(length + 4), std::ios::cur);
+      return Next::record;
+    }
+    data_.resize(length + 4);
+    if (!stream_.read(data_.data(), static_cast<std::streamsize>(data_.size()))) {
+      return broken("is cut off");
+    }
+    const auto crc = *WireReader(std::string_view(data_).substr(length)).fixed(4);
+    data_.resize(length);
+    if (masked_crc(data_) == crc) return Next::record;
+    problem_ = "has data whose checksum is wrong";
+    return Next::bad;
+  }
+
+  std::uint64_t number() const { return number_; }  ///< of this record, from 1
+  const std::string& problem() const { return problem_; }
+
+  /// Calls `take(ScalarEvent)` for each value of this record. Returns the problem of a record that
+  /// is not an `Event`, or that has two values where there is one; empty if it has none. Protobuf
+  /// would take the last one.
+  template <class Take>
+  std::string_view for_each(Take take) const {
+    ScalarEvent event;
+    // The order of fields is free: step and time first, then the values.
+    std::vector<std::string_view> summaries;
+    int times = 0;
+    int steps = 0;
+    WireReader reader(data_);
+    WireField field;
+    while (reader.next(field)) {
+      if (field.number == 1 && field.type == WireType::fixed64) {
+        event.wall_time_s = value_of(type_double, field.number_value);
+        ++times;
+      }
+      if (field.number == 2 && field.type == WireType::varint) {
+        event.step = static_cast<std::int64_t>(field.number_value);
+        ++steps;
+      }
+      if (field.number == 5 && field.type == WireType::bytes) summaries.push_back(field.bytes);
+    }
+    if (reader.is_malformed()) return no_event;
+    if (times > 1 || steps > 1) return value_twice;
+    for (const std::string_view summary : summaries) {
+      WireReader values(summary);
+      while (values.next(field)) {
+        if (field.number != 1 || field.type != WireType::bytes) continue;
+        if (const std::string_view problem = read_value(field.bytes, event); !problem.empty())
+          return problem;
+        take(event);
+      }
+      if (values.is_malformed()) return no_event;
+    }
+    return {};
+  }
+
+ private:
+  Next broken(std::string problem) {
+    problem_ = std::move(problem);
+    left_bytes_ = 0;
+    return Next::bad;
+  }
+
+  std::ifstream stream_;
+  std::uint64_t left_bytes_ = 0;
+  std::string data_{};
+  std::string problem_{};
+  std::uint64_t number_ = 0;
+};
 
 /// What event files are called wherever they lie.
 constexpr const char* usual_files = "*events.out.tfevents.*";
@@ -46,7 +402,7 @@ class TensorboardExtractor final : public Extractor {
         extraction.searched.push_back({kind(), file, source.path});
         read(source, names, tags, target);
       }
-      tell(names, tags, extraction);
+      report(names, tags, extraction);
     }
     return extraction;
   }
@@ -77,15 +433,15 @@ class TensorboardExtractor final : public Extractor {
         for (auto name = first; name != last; ++name)
           target.add(name->second, point, *event.value);
       };
-      if (problem.empty() && !events.for_each(take)) problem = "holds no event";
+      if (problem.empty()) problem = events.for_each(take);
       if (!problem.empty()) note_bad(target.extraction, {source.path, events.number(), problem});
     }
   }
 
   /// Tags that are not there, with those that are: names differ in a letter.
-  static void tell(const std::multimap<std::string, std::string>& names,
-                   const Tags& tags,
-                   Extraction& extraction) {
+  static void report(const std::multimap<std::string, std::string>& names,
+                     const Tags& tags,
+                     Extraction& extraction) {
     std::string known;
     for (const std::string& tag : tags.scalars)
       known += (known.empty() ? "" : ", ") + tag;

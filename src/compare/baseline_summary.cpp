@@ -1,8 +1,8 @@
 #include "arrays/value_identity.hpp"
 
 #include <sabath/compare/baseline_verdict.hpp>
+#include <sabath/compare/mean_tests.hpp>
 
-#include <boost/math/distributions/students_t.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ std::vector<double> distances(const std::vector<double>& values, double middle) 
   return result;
 }
 
-/// A standard deviation that few values that lie apart hardly move.
+/// A standard deviation that a few outliers hardly change.
 double robust_sd(const std::vector<double>& finite, double middle) {
   const std::vector<double> from_middle = distances(finite, middle);
   const double mad = median(from_middle);
@@ -34,9 +34,7 @@ double robust_sd(const std::vector<double>& finite, double middle) {
 /// Twice the factor of a prediction interval at 0.01.
 double width_in_sd(std::size_t n) {
   const auto count = static_cast<double>(n);
-  const double t =
-      boost::math::quantile(boost::math::complement(boost::math::students_t(count - 1), 0.005));
-  return 2 * t * std::sqrt(1 + 1 / count);
+  return 2 * t_exceeded(0.005, count - 1) * std::sqrt(1 + 1 / count);
 }
 
 std::optional<spec::Bounds> bounds_of(const std::vector<double>& finite) {
@@ -50,7 +48,7 @@ std::optional<spec::Bounds> bounds_of(const std::vector<double>& finite) {
   return spec::Bounds{middle - half, middle + half, rule};
 }
 
-/// Other compilers may round sums otherwise.
+/// Equality up to the rounding of sums by other compilers.
 bool is_near(double a, double b, double scale) {
   constexpr double slack = 1e-9;
   return a == b || std::abs(a - b) <= slack * std::max({std::abs(a), std::abs(b), scale});

@@ -1,14 +1,13 @@
 #include "arrays/value_identity.hpp"
-#include "holds_rung.hpp"
-#include "statistics/mean_by_sample.hpp"
 #include "tolerance.hpp"
+#include "verdict.hpp"
 
 #include <sabath/compare/baseline_verdict.hpp>
-#include <sabath/compare/compare_groups.hpp>
 #include <sabath/compare/group_verdict.hpp>
+#include <sabath/compare/mean_tests.hpp>
+#include <sabath/compare/performance_facts.hpp>
 #include <sabath/compare/speed.hpp>
 
-#include <boost/math/distributions/students_t.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,7 +25,6 @@ constexpr std::uint64_t fewest_for_margin = 10;
 constexpr double group_alpha = 0.05;
 constexpr double prediction_alpha = 0.01;
 
-/// A run that has a value.
 struct Value {
   std::string run{};
   double value = 0;
@@ -54,43 +52,38 @@ std::vector<Value> present(const JudgedMetric& runs) {
 
 bool is_constant(const BaselineMetric& reference) {
   const std::vector<double>& values = reference.values;
-  const bool is_one_double = std::all_of(values.begin(), values.end(), [&](double value) {
+  const bool is_one_double = std::ranges::all_of(values, [&](double value) {
     return std::bit_cast<std::uint64_t>(value) == std::bit_cast<std::uint64_t>(values.front());
   });
   const auto differs = [](const auto& whole) {
-    return std::adjacent_find(whole.begin(), whole.end(), std::not_equal_to<>()) != whole.end();
+    return std::ranges::adjacent_find(whole, std::not_equal_to<>()) != whole.end();
   };
   return is_one_double && (!reference.whole || !differs(*reference.whole));
 }
 
 bool is_one(const std::vector<Seed>& seeds) {
-  return std::adjacent_find(seeds.begin(), seeds.end(), std::not_equal_to<>()) == seeds.end();
+  return std::ranges::adjacent_find(seeds, std::not_equal_to<>()) == seeds.end();
 }
 
 std::string seed_text(const Seed& seed) {
   return seed ? std::to_string(*seed) : "(none)";
 }
 
-/// Runs of one seed are one sample of what seeds do, unless all have that one.
+/// Runs of one seed are one sample, unless all runs have that seed.
 std::vector<double> by_seed(const std::vector<double>& values, const std::vector<Seed>& seeds) {
   return is_one(seeds) ? values : mean_by_sample(values, seeds);
 }
 
-/// Who requires which rung.
-struct Required {
-  spec::Rung rung = spec::Rung::tolerance;
-  const char* from = "default";
-};
-
-std::optional<Required> required_rung(const BaselineMetric& reference, const BaselineTerms& terms) {
-  if (terms.asked) return Required{*terms.asked, "--require"};
+std::optional<Requirement> required_rung(const BaselineMetric& reference,
+                                         const BaselineTerms& terms) {
+  if (terms.asked) return Requirement{*terms.asked, "--require"};
   const bool promised = is_one(terms.seeds) && (terms.deterministic || terms.recipe);
   if (!promised && !is_constant(reference)) return std::nullopt;
-  if (terms.recipe) return Required{*terms.recipe, "the recipe"};
-  return Required{};
+  if (terms.recipe) return Requirement{*terms.recipe, "the recipe"};
+  return Requirement{spec::Rung::tolerance, "default"};
 }
 
-std::string allowed_text(const Required& required, const spec::Tolerance& tolerance) {
+std::string allowed_text(const Requirement& required, const spec::Tolerance& tolerance) {
   if (required.rung == spec::Rung::bitwise) return "they must be equal to the bit";
   if (required.rung == spec::Rung::ulp) return fmt::format("{} ULP are allowed", *tolerance.ulp);
   return fmt::format(
@@ -108,7 +101,7 @@ std::string apart_text(const Value& run, const Value& baseline) {
 BaselineVerdict judge_rung(const BaselineMetric& reference,
                            const std::vector<Value>& runs,
                            const BaselineTerms& terms,
-                           const Required& required) {
+                           const Requirement& required) {
   BaselineVerdict verdict;
   verdict.test = to_string(required.rung);
   const auto tolerance = applied_tolerance(base::ArrayType::float64, terms.tolerance, {});
@@ -122,18 +115,9 @@ BaselineVerdict judge_rung(const BaselineMetric& reference,
       has_reference = true;
       const double wanted = reference.values[i];
       const std::string& of_baseline = whole_at(reference, i);
-      const bool is_equal_double =
-          std::bit_cast<std::uint64_t>(run.value) == std::bit_cast<std::uint64_t>(wanted);
-      const bool is_same = is_equal_double && run.whole == of_baseline;
-      if (is_equal_double && required.rung == spec::Rung::bitwise && !run.whole.empty() &&
-          !reference.whole) {
-        verdict.verdict = Verdict::inconclusive;
-        verdict.reason = fmt::format(
-            "the baseline has only the double nearest to {}: propose it "
-            "again",
-            run.whole);
-        return verdict;
-      }
+      const bool is_same =
+          std::bit_cast<std::uint64_t>(run.value) == std::bit_cast<std::uint64_t>(wanted) &&
+          run.whole == of_baseline;
       is_bitwise = is_bitwise && is_same;
       if (is_same ||
           (required.rung != spec::Rung::bitwise &&
@@ -166,23 +150,31 @@ BaselineVerdict judge_rung(const BaselineMetric& reference,
   return verdict;
 }
 
+bool is_within(const spec::Bounds& bounds, const base::ExactNumber& number) {
+  const auto& [value, rest] = number;
+  return bounds.low <= value && value <= bounds.high && !(value == bounds.low && rest < 0) &&
+         !(value == bounds.high && rest > 0);
+}
+
 BaselineVerdict judge_reviewed(const spec::Bounds& bounds, const std::vector<Value>& runs) {
   BaselineVerdict verdict;
   verdict.test = "reviewed bounds";
   for (const Value& run : runs) {
-    if (bounds.low <= run.value && run.value <= bounds.high) continue;
+    if (is_within(bounds, run.exact())) continue;
     verdict.verdict = Verdict::fail;
     verdict.reason = fmt::format("{} has {}, outside of the reviewed bounds [{}, {}]",
                                  run.run,
                                  run.text(),
-                                 bounds.low,
-                                 bounds.high);
+                                 value_text(bounds.low, {}),
+                                 value_text(bounds.high, {}));
     verdict.failed_run = run.run;
     return verdict;
   }
   verdict.verdict = Verdict::pass;
-  verdict.reason = fmt::format(
-      "within the reviewed bounds [{}, {}] (n = {})", bounds.low, bounds.high, runs.size());
+  verdict.reason = fmt::format("within the reviewed bounds [{}, {}] (n = {})",
+                               value_text(bounds.low, {}),
+                               value_text(bounds.high, {}),
+                               runs.size());
   return verdict;
 }
 
@@ -192,22 +184,22 @@ BaselineVerdict judge_one(const BaselineMetric& reference,
                           const std::vector<double>& references) {
   const PredictionVerdict predicted =
       judge_prediction(value, moments(references), prediction_alpha, digits);
-  BaselineVerdict verdict{predicted.verdict, "prediction interval", predicted.reason, {}, {}};
+  BaselineVerdict verdict{predicted.verdict, "prediction interval", predicted.reason};
   if (predicted.p) verdict.chance = Chance{*predicted.p, prediction_alpha};
   const auto& bounds = reference.bounds;
   if (verdict.verdict != Verdict::pass || !bounds) return verdict;
-  if (bounds->low <= value && value <= bounds->high) return verdict;
+  if (is_within(*bounds, exact_value(value, digits))) return verdict;
   verdict.verdict = Verdict::inconclusive;
   verdict.reason = fmt::format(
-      "{}, but outside of the robust bounds [{}, {}]: values of the baseline that lie apart make "
+      "{}, but outside of the robust bounds [{}, {}]: outliers of the baseline make "
       "its interval wide",
       predicted.reason,
-      bounds->low,
-      bounds->high);
+      value_text(bounds->low, {}),
+      value_text(bounds->high, {}));
   return verdict;
 }
 
-/// The recipe's goes before the baseline's own.
+/// The margin of the recipe has priority over that of the baseline.
 std::optional<double> margin_of(const BaselineMetric& reference,
                                 std::size_t samples,
                                 const BaselineTerms& terms) {
@@ -227,12 +219,11 @@ BaselineVerdict judge_many(const BaselineMetric& reference,
   if (!margin && reference.margin) {
     reason += fmt::format("; the baseline's own margin counts from {} runs on", fewest_for_margin);
   }
-  BaselineVerdict verdict{judged.verdict, "equivalence", reason, judged.runs_needed, {}};
+  BaselineVerdict verdict{judged.verdict, "equivalence", reason, judged.runs_needed};
   if (judged.welch) verdict.chance = Chance{judged.welch->p, group_alpha};
   return verdict;
 }
 
-/// Of values that are all finite.
 BaselineVerdict judge_statistics(const BaselineMetric& reference,
                                  const std::vector<Value>& runs,
                                  const BaselineTerms& terms) {
@@ -250,7 +241,7 @@ BaselineVerdict judge_statistics(const BaselineMetric& reference,
   }
   // A baseline of one value is held to a rung.
   if (const auto found = judge_digits(all, margin_of(reference, references.size(), terms), false))
-    return {found->verdict, "equivalence", found->reason, {}, {}};
+    return {found->verdict, "equivalence", found->reason};
   std::vector<double> samples = by_seed(values, seeds);
   const bool repeats_a_seed = is_one(seeds) && !is_one(terms.seeds);
   if (repeats_a_seed) samples = {moments(values).mean};
@@ -278,9 +269,7 @@ BaselineVerdict judge_present(const BaselineMetric& reference,
             "",
             fmt::format("{} of {} values of the baseline are not finite",
                         reference.values.size() - reference.n,
-                        reference.values.size()),
-            {},
-            {}};
+                        reference.values.size())};
   }
   for (const Value& run : runs) {
     if (std::isfinite(run.value)) continue;
@@ -301,29 +290,23 @@ BaselineVerdict judge_present(const BaselineMetric& reference,
             fmt::format("all runs of the baseline have the seed {}, {} has {}",
                         seed_text(terms.seeds.front()),
                         run.run,
-                        seed_text(run.seed)),
-            {},
-            {}};
+                        seed_text(run.seed))};
   }
   if (const auto required = required_rung(reference, terms))
     return judge_rung(reference, runs, terms, *required);
   return judge_statistics(reference, runs, terms);
 }
 
-/// Of a test over all runs the run whose value lies furthest from the baseline's mean.
+/// For a test over all runs, names the run furthest from the mean of the baseline.
 void name_failed_run(const BaselineMetric& reference,
                      const std::vector<Value>& runs,
                      BaselineVerdict& verdict) {
   if (verdict.verdict != Verdict::fail || !verdict.failed_run.empty()) return;
   const auto distance = [&](const Value& run) { return std::abs(run.value - reference.mean); };
-  const auto furthest =
-      std::max_element(runs.begin(), runs.end(), [&](const Value& a, const Value& b) {
-        return distance(a) < distance(b);
-      });
-  verdict.failed_run = furthest->run;
+  verdict.failed_run = std::ranges::max_element(runs, {}, distance)->run;
 }
 
-/// A run without a value is no agreement.
+/// A run without a value does not agree.
 BaselineVerdict with_missing(BaselineVerdict verdict, std::size_t present, std::size_t all) {
   if (present == all || verdict.verdict != Verdict::pass) return verdict;
   verdict.verdict = Verdict::inconclusive;
@@ -332,16 +315,7 @@ BaselineVerdict with_missing(BaselineVerdict verdict, std::size_t present, std::
   return verdict;
 }
 
-std::vector<double> logarithms(const std::vector<double>& values) {
-  std::vector<double> logs;
-  for (const double value : values) {
-    if (!(value > 0) || !std::isfinite(value)) return {};
-    logs.push_back(std::log(value));
-  }
-  return logs;
-}
-
-/// Of the ratio of geometric means, at 0.05: Student's, with the variance of both sides together.
+/// Student's interval of the ratio of geometric means at 0.05, with a pooled variance.
 std::optional<Interval> pooled_ratio(const std::vector<double>& values,
                                      const std::vector<double>& reference) {
   const std::vector<double> of_values = logarithms(values);
@@ -354,9 +328,7 @@ std::optional<Interval> pooled_ratio(const std::vector<double>& values,
   const double freedom = n + m - 2;
   if (freedom < 1) return std::nullopt;
   const double variance = ((n - 1) * a.sd * a.sd + (m - 1) * b.sd * b.sd) / freedom;
-  const double t =
-      boost::math::quantile(boost::math::complement(boost::math::students_t(freedom), 0.025));
-  const double half = t * std::sqrt(variance * (1 / n + 1 / m));
+  const double half = t_exceeded(0.025, freedom) * std::sqrt(variance * (1 / n + 1 / m));
   return Interval{std::exp(a.mean - b.mean - half), std::exp(a.mean - b.mean + half)};
 }
 
@@ -397,9 +369,8 @@ BaselineVerdict judge_result(const BaselineMetric& reference,
                              const JudgedMetric& runs,
                              const BaselineTerms& terms) {
   const std::vector<Value> values = present(runs);
-  if (values.empty()) return {Verdict::inconclusive, "", "no run has a value", {}, {}};
-  if (reference.values.empty())
-    return {Verdict::inconclusive, "", "the baseline has no value", {}, {}};
+  if (values.empty()) return {Verdict::inconclusive, "", "no run has a value"};
+  if (reference.values.empty()) return {Verdict::inconclusive, "", "the baseline has no value"};
   BaselineVerdict verdict = judge_present(reference, values, terms);
   name_failed_run(reference, values, verdict);
   return with_missing(std::move(verdict), values.size(), runs.values.size());
@@ -411,10 +382,9 @@ BaselineVerdict judge_performance(const BaselineMetric& reference,
   std::vector<double> values;
   for (const Value& value : present(runs))
     values.push_back(value.value);
-  if (values.empty()) return {Verdict::inconclusive, "speed", "no run has a value", {}, {}};
+  if (values.empty()) return {Verdict::inconclusive, "speed", "no run has a value"};
   if (logarithms(values).empty() || logarithms(reference.values).empty()) {
-    return {
-        Verdict::inconclusive, "speed", "a ratio wants values above zero on both sides", {}, {}};
+    return {Verdict::inconclusive, "speed", "a ratio needs values above zero on both sides"};
   }
   SpeedVerdict speed = judge_speed(reference.values, values, reference.better, terms.speed_margin);
   const bool higher = reference.better == spec::Better::higher;
@@ -436,7 +406,7 @@ BaselineVerdict judge_performance(const BaselineMetric& reference,
     speed.reason += "; more runs would make that narrower";
   speed.reason += disturbed_text(runs.disturbed_runs, runs.values.size());
   return with_missing(
-      {speed.verdict, "speed", medians_text(reference, values, speed) + speed.reason, {}, {}},
+      {speed.verdict, "speed", medians_text(reference, values, speed) + speed.reason},
       values.size(),
       runs.values.size());
 }

@@ -1,18 +1,21 @@
-#include "arrays/output_pairs.hpp"
-#include "envelope_rung.hpp"
+#include "arrays/array_pair.hpp"
 #include "likely_cause.hpp"
-#include "metric_pairs.hpp"
 #include "performance.hpp"
+#include "result_items.hpp"
 #include "statistics/repetition.hpp"
 #include "verdict.hpp"
 
 #include <sabath/compare/compare_runs.hpp>
 #include <sabath/compare/session_differences.hpp>
 #include <sabath/spec/environment_differences.hpp>
+#include <sabath/spec/run_record.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <set>
+#include <utility>
 
 namespace sabath::compare {
 namespace {
@@ -27,20 +30,15 @@ std::vector<const Finding*> judged_of(const Findings& metrics, const Findings& o
   return judged;
 }
 
-/// What around the recipe's folder was not in the same state, where both sides know of it.
+/// Files around the recipe's folder whose state differs, where both sides know it.
 std::vector<std::string> differing_around(const Side& a, const Side& b) {
-  std::vector<std::string> names;
-  if (a.around.empty() || b.around.empty()) return names;
-  const auto is_same = [](const auto& item, const auto& other) {
-    const auto found = other.find(item.first);
-    return found != other.end() && found->second == item.second;
-  };
-  std::map<std::string, std::string> all = a.around;
-  all.insert(b.around.begin(), b.around.end());
-  for (const auto& item : all) {
-    if (!is_same(item, a.around) || !is_same(item, b.around)) names.push_back(item.first);
-  }
-  return names;
+  if (a.around.empty() || b.around.empty()) return {};
+  std::vector<std::pair<std::string, std::string>> states;  // that one side alone has
+  std::ranges::set_symmetric_difference(a.around, b.around, std::back_inserter(states));
+  std::set<std::string> names;
+  for (const auto& [name, state] : states)
+    names.insert(name);
+  return {names.begin(), names.end()};
 }
 
 std::vector<spec::ItemComparison> items_of(Findings findings) {
@@ -56,6 +54,11 @@ void set_result(spec::Comparison& comparison, Judgement judgement) {
   comparison.reason = std::move(judgement.reason);
 }
 
+void set_first_divergence(spec::Comparison& comparison, const spec::ItemComparison& item) {
+  comparison.first_divergence = item.first_bitwise;
+  comparison.first_divergence_in = item.name;
+}
+
 void set_performance(spec::Comparison& comparison, Judgement judgement) {
   comparison.performance_verdict = judgement.verdict;
   comparison.performance_reason = std::move(judgement.reason);
@@ -63,10 +66,20 @@ void set_performance(spec::Comparison& comparison, Judgement judgement) {
 
 }  // namespace
 
+StageOrder::StageOrder(const spec::RunRecord& a, const spec::RunRecord& b) {
+  for (const auto* record : {&a, &b}) {
+    for (std::size_t i = 0; i < record->stages.size(); ++i) {
+      const auto [known, is_new] = places_.emplace(record->stages[i].name, i);
+      if (!is_new) known->second = std::min(known->second, i);
+    }
+  }
+}
+
 spec::Comparison compare_runs(const Side& a,
                               const Side& b,
                               const Rules& rules,
                               const Options& options) {
+  const PairToCompare pair{a, b, rules, options};
   spec::Comparison comparison;
   comparison.a = a.record.run_id;
   comparison.b = b.record.run_id;
@@ -81,7 +94,7 @@ spec::Comparison compare_runs(const Side& a,
   };
   comparison.environment = spec::environment_differences(environment_of(a), environment_of(b));
   comparison.repetition = repetition_of(comparison.differences, a.record, b.record);
-  const Requirement required = required_rung(a, b, rules, options, comparison.repetition);
+  const Requirement required = required_rung(pair, comparison.repetition);
   comparison.required = required.rung;
   comparison.required_from = required.from;
 
@@ -94,21 +107,18 @@ spec::Comparison compare_runs(const Side& a,
   }
 
   const StageOrder stages(a.record, b.record);
-  Findings metrics = compare_metrics(a, b, rules, options, stages);
-  Findings outputs = compare_outputs(a, b, rules, options, stages);
-  add_envelope(a, b, rules, options, metrics, outputs);
+  Findings metrics = compare_metrics(pair, stages);
+  Findings outputs = compare_outputs(pair, stages);
+  add_envelope(pair, metrics, outputs);
   if (options.reference) comparison.reference = *options.reference == ReferenceSide::a ? "a" : "b";
   if (!options.envelope.empty()) comparison.envelope_runs = options.envelope.size();
-  comparison.performance = performance_rows(a, b, rules, options);
+  comparison.performance = performance_rows(pair);
   set_performance(comparison, judge_performance(a, b, comparison.performance));
 
   const std::vector<const Finding*> judged = judged_of(metrics, outputs);
   comparison.strongest = strongest_of_all(judged);
   const Finding* first = first_divergent(metrics.items, outputs.items, stages);
-  if (first != nullptr) {
-    comparison.first_divergence = first->item.first_bitwise;
-    comparison.first_divergence_in = first->item.name;
-  }
+  if (first != nullptr) set_first_divergence(comparison, first->item);
   comparison.likely_cause = likely_cause({first,
                                           earlier_sign(metrics.items, first, stages),
                                           cascade_of(metrics.items, outputs.items),
@@ -121,7 +131,9 @@ spec::Comparison compare_runs(const Side& a,
   std::vector<std::string> not_evaluated = metrics.not_evaluated;
   not_evaluated.insert(
       not_evaluated.end(), outputs.not_evaluated.begin(), outputs.not_evaluated.end());
-  set_result(comparison, judge(a, b, judged, not_evaluated, required, first));
+  const auto incomplete = judge_completeness(a, b);
+  set_result(comparison,
+             incomplete ? *incomplete : judge_items(judged, not_evaluated, required, first));
   comparison.metrics = items_of(std::move(metrics));
   comparison.outputs = items_of(std::move(outputs));
   const std::vector<std::string> undeclared = undeclared_differences(comparison);
@@ -130,12 +142,33 @@ spec::Comparison compare_runs(const Side& a,
   return comparison;
 }
 
+spec::Comparison compare_files(base::ArraySource& a,
+                               base::ArraySource& b,
+                               const std::optional<spec::Rung>& require,
+                               const spec::Tolerance& tolerance) {
+  const Requirement required{require.value_or(spec::Rung::tolerance),
+                             require ? "--require" : "default"};
+  Findings findings = compare_arrays("", a, b, {}, tolerance);
+  const std::vector<const Finding*> judged = judged_of({}, findings);
+  spec::Comparison comparison;
+  comparison.required = required.rung;
+  comparison.required_from = required.from;
+  comparison.strongest = strongest_of_all(judged);
+  set_result(comparison, judge_items(judged, findings.not_evaluated, required));
+  const auto first = std::ranges::find_if(findings.items, [](const Finding& finding) {
+    return finding.item.first_bitwise.has_value();
+  });
+  if (first != findings.items.end()) set_first_divergence(comparison, first->item);
+  comparison.outputs = items_of(std::move(findings));
+  return comparison;
+}
+
 std::vector<std::string> undeclared_differences(const spec::Comparison& comparison) {
   std::vector<std::string> names;
   for (const spec::ItemComparison& item : comparison.metrics) {
     if (!item.judged && (item.different > 0 || !item.structure.empty())) names.push_back(item.name);
   }
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   return names;
 }
 

@@ -11,7 +11,7 @@ namespace {
 using base::Error;
 using base::ErrorKind;
 
-/// Infinitely far where only one is NaN, or infinities have other signs.
+/// Infinite where only one is NaN, or infinities have different signs.
 double distance(double a, double b) {
   if (a == b || (std::isnan(a) && std::isnan(b))) return 0;
   const double apart = std::abs(a - b);
@@ -25,7 +25,7 @@ Envelope make_envelope(std::span<const double> reference,
   constexpr std::size_t fewest = 3;
   if (reruns.size() < fewest) {
     throw Error(ErrorKind::usage,
-                "an envelope wants at least 3 perturbed reruns, there are " +
+                "an envelope needs at least 3 perturbed reruns, there are " +
                     std::to_string(reruns.size()));
   }
   Envelope envelope{{reference.begin(), reference.end()}, std::vector<double>(reference.size(), 0)};
@@ -39,16 +39,6 @@ Envelope make_envelope(std::span<const double> reference,
       envelope.width[t] = std::max(envelope.width[t], distance(rerun[t], reference[t]));
   }
   return envelope;
-}
-
-std::optional<std::size_t> first_outside(const Envelope& envelope,
-                                         std::span<const double> values,
-                                         double factor,
-                                         double floor) {
-  const Leaving found =
-      find_leaving(envelope, values, factor, std::vector<double>(envelope.reference.size(), floor));
-  if (!found.outside || !found.unbounded) return found.outside ? found.outside : found.unbounded;
-  return std::min(*found.outside, *found.unbounded);
 }
 
 Leaving find_leaving(const Envelope& envelope,

@@ -1,16 +1,15 @@
-#include "envelope_rung.hpp"
-
+#include "arrays/array_findings.hpp"
 #include "arrays/series_pair.hpp"
-#include "output_rules.hpp"
+#include "result_items.hpp"
 #include "statistics/number_format.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/compare/envelope.hpp>
+#include <sabath/spec/run_record.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 
 namespace sabath::compare {
@@ -21,10 +20,9 @@ using base::ArrayType;
 using base::Error;
 using base::ErrorKind;
 
-/// So many elements of each run are in memory at a time.
+/// Elements of each run in memory at a time.
 constexpr std::uint64_t block_elements = 1 << 16;
 
-/// The reference, what is held against it, and the reruns.
 struct Sides {
   const Side& reference;
   const Side& other;
@@ -37,13 +35,13 @@ bool is_held(const Finding& finding) {
   return !finding.item.strongest && finding.item.structure.empty();
 }
 
-/// Where a rerun is not finite nothing can be said, unless the envelope is left elsewhere.
+/// Where a rerun is not finite the item is undecided, unless it leaves the envelope elsewhere.
 void settle(Finding& finding, EnvelopeFinding found, bool is_required) {
   if (!found.outside && !found.unbounded.empty()) {
     if (is_required) {
-      finding.item.undecided = fmt::format(
-          "there is no envelope at {}, a perturbed rerun or the reference is not finite there",
-          found.unbounded);
+      finding.item.undecided =
+          fmt::format("no envelope at {}: a perturbed rerun or the reference is not finite there",
+                      found.unbounded);
     }
     return;
   }
@@ -81,91 +79,37 @@ void hold_series(const Sides& sides, Finding& finding) {
 
 // ---- arrays
 
-template <class T>
-void widen(const std::vector<std::byte>& bytes, std::vector<double>& values) {
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    T value{};
-    std::memcpy(&value, bytes.data() + i * sizeof value, sizeof value);
-    values[i] = static_cast<double>(value);
-  }
-}
-
-template <class Format>
-void widen_bits(const std::vector<std::byte>& bytes, std::vector<double>& values) {
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    typename Format::Bits bits{};
-    std::memcpy(&bits, bytes.data() + i * sizeof bits, sizeof bits);
-    values[i] = Format::value(bits);
-  }
-}
-
-/// As doubles.
-std::vector<double> read_numbers(base::ArraySource& source,
-                                 const ArrayInfo& info,
-                                 std::uint64_t first,
-                                 std::uint64_t count) {
+std::vector<double> read_as_doubles(base::ArraySource& source,
+                                    const ArrayInfo& info,
+                                    std::uint64_t first,
+                                    std::uint64_t count) {
   std::vector<std::byte> bytes(count * base::size_of(info.type));
   std::vector<double> values(count);
   source.read(info, first, count, bytes);
-  switch (info.type) {
-    case ArrayType::float64:
-      widen<double>(bytes, values);
-      break;
-    case ArrayType::float32:
-      widen<float>(bytes, values);
-      break;
-    case ArrayType::float16:
-      widen_bits<Float16>(bytes, values);
-      break;
-    case ArrayType::bfloat16:
-      widen_bits<Bfloat16>(bytes, values);
-      break;
-    case ArrayType::int64:
-      widen<std::int64_t>(bytes, values);
-      break;
-    case ArrayType::int32:
-      widen<std::int32_t>(bytes, values);
-      break;
-    case ArrayType::int16:
-      widen<std::int16_t>(bytes, values);
-      break;
-    case ArrayType::int8:
-      widen<std::int8_t>(bytes, values);
-      break;
-    case ArrayType::uint64:
-      widen<std::uint64_t>(bytes, values);
-      break;
-    case ArrayType::uint32:
-      widen<std::uint32_t>(bytes, values);
-      break;
-    case ArrayType::uint16:
-      widen<std::uint16_t>(bytes, values);
-      break;
-    case ArrayType::uint8:
-      widen<std::uint8_t>(bytes, values);
-      break;
-    case ArrayType::text:
-    case ArrayType::opaque:
-      throw Error(ErrorKind::internal, info.path + ": has no numbers to hold against an envelope");
-  }
-  return values;
+  const bool are_numbers = with_format(info.type, [&]<class Format>(Format) {
+    typename Format::Bits bits{};
+    for (std::size_t i = 0; i < count; ++i) {
+      std::memcpy(&bits, bytes.data() + i * sizeof bits, sizeof bits);
+      values[i] = as_double<Format>(bits);
+    }
+  });
+  if (are_numbers) return values;
+  throw Error(ErrorKind::internal, info.path + ": has no numbers to compare with an envelope");
 }
 
-/// Is every whole number one that a double holds exactly?
+/// Whether doubles hold all whole numbers exactly.
 bool are_exact(ArrayType type, const std::vector<double>& values) {
   constexpr double largest_whole = 9007199254740992.0;  // 2^53
   if (type != ArrayType::int64 && type != ArrayType::uint64) return true;
-  return std::all_of(
-      values.begin(), values.end(), [](double value) { return std::abs(value) < largest_whole; });
+  return std::ranges::all_of(values, [](double value) { return std::abs(value) < largest_whole; });
 }
 
-/// An array of one run's output, ready to be read.
 struct OpenArray {
   std::unique_ptr<base::ArraySource> source{};
   ArrayInfo info{};
 };
 
-/// Nothing where the run has no such array, or its content is not there.
+/// Returns nothing where the run lacks the array or its content.
 std::optional<OpenArray> open_array(const Side& side, const Rules& rules, const std::string& item) {
   for (const auto& [name, output] : side.outputs) {
     if (!item.starts_with(name + ":/") || !output.open) continue;
@@ -182,21 +126,11 @@ std::optional<OpenArray> open_array(const Side& side, const Rules& rules, const 
   return std::nullopt;
 }
 
-std::string index_text(std::uint64_t position, const std::vector<std::uint64_t>& shape) {
-  std::vector<std::uint64_t> index(shape.size());
-  for (std::size_t axis = shape.size(); axis-- > 0;) {
-    index[axis] = shape[axis] == 0 ? 0 : position % shape[axis];
-    position = shape[axis] == 0 ? 0 : position / shape[axis];
-  }
-  return fmt::format("[{}]", fmt::join(index, ", "));
-}
-
 class HeldArray {
  public:
   HeldArray(const Sides& sides, const Rules& rules, const spec::ItemComparison& item)
       : sides_(sides), rules_(rules), item_(item) {}
 
-  /// False where there are no numbers to be read.
   bool open() {
     const auto add = [&](const Side& side) {
       auto array = open_array(side, rules_, item_.name);
@@ -222,41 +156,27 @@ class HeldArray {
     return found;
   }
 
-  /// Were all of its whole numbers held as they are?
   bool is_exact() const { return is_exact_; }
 
  private:
   void look(std::uint64_t from, std::uint64_t count, EnvelopeFinding& found) {
     std::vector<std::vector<double>> values;
     for (OpenArray& array : arrays_) {
-      values.push_back(read_numbers(*array.source, array.info, from, count));
+      values.push_back(read_as_doubles(*array.source, array.info, from, count));
       is_exact_ = is_exact_ && are_exact(array.info.type, values.back());
     }
     const std::vector<double> reference = std::move(values[0]);
     const std::vector<double> other = std::move(values[1]);
     values.erase(values.begin(), values.begin() + 2);
-    std::vector<double> floors(count);
-    for (std::size_t i = 0; i < count; ++i) {
-      const double largest = std::max(std::abs(reference[i]), std::abs(other[i]));
-      const auto& tolerance = item_.tolerance;
-      floors[i] = std::isfinite(largest) ? *tolerance.absolute + *tolerance.relative * largest : 0;
-    }
-    const Leaving leaving = find_leaving(make_envelope(reference, values), other, 10, floors);
-    const auto& shape = arrays_.front().info.shape;
-    if (leaving.unbounded && found.unbounded.empty())
-      found.unbounded = index_text(from + *leaving.unbounded, shape);
-    const auto at = leaving.outside;
-    if (!at) return;
-    const double a = sides_.reference_is_a ? reference[*at] : other[*at];
-    const double b = sides_.reference_is_a ? other[*at] : reference[*at];
-    const Difference difference =
-        Float64::difference(std::bit_cast<std::uint64_t>(a), std::bit_cast<std::uint64_t>(b));
-    found.outside = spec::Divergence{index_text(from + *at, shape),
-                                     static_cast<std::int64_t>(from + *at),
-                                     a,
-                                     b,
-                                     difference.relative,
-                                     difference.ulps};
+    const auto place_of = [&](std::size_t i) {
+      const auto index = index_of(from + i, arrays_.front().info);
+      return std::pair(fmt::format("[{}]", fmt::join(index, ", ")),
+                       static_cast<std::int64_t>(from + i));
+    };
+    EnvelopeFinding part = hold_to_envelope(
+        reference, other, values, item_.tolerance, sides_.reference_is_a, place_of);
+    if (found.unbounded.empty()) found.unbounded = part.unbounded;
+    found.outside = std::move(part.outside);
   }
 
   const Sides& sides_;
@@ -287,12 +207,8 @@ void hold_array(const Sides& sides, const Rules& rules, Finding& finding) {
 
 }  // namespace
 
-void add_envelope(const Side& a,
-                  const Side& b,
-                  const Rules& rules,
-                  const Options& options,
-                  Findings& metrics,
-                  Findings& outputs) {
+void add_envelope(const PairToCompare& pair, Findings& metrics, Findings& outputs) {
+  const auto& [a, b, rules, options] = pair;
   if (options.envelope.empty()) return;
   const bool reference_is_a = options.reference != ReferenceSide::b;
   const Sides sides{reference_is_a ? a : b,

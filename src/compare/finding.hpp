@@ -4,41 +4,61 @@
 #include <sabath/spec/comparison.hpp>
 
 #include <cstdint>
+#include <limits>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
+namespace sabath::spec {
+struct RunRecord;
+}
+
 namespace sabath::compare {
 
-/// A place in a series, as far as it is known: else base::no_step.
+/// A place in a series; unknown parts are base::no_step.
 struct SeriesPlace {
   std::int64_t step = base::no_step;
   std::int64_t epoch = base::no_step;
-  std::int64_t record = 0;  ///< which one of its rank, where neither is known
+  std::int64_t record = 0;  ///< number within its rank, where neither is known
 };
 
-/// An item with what the search for the first divergence needs to know besides.
+/// An item with details for the search for the first difference.
 struct Finding {
   spec::ItemComparison item{};
   std::string stage{};
-  bool in_conflict = false;  ///< the two recipes say what cannot both hold: it is not judged
-  bool from_start = false;   ///< the very first pair of a series differs already
+  bool in_conflict = false;  ///< the recipes contradict each other: it is not judged
+  bool from_start = false;   ///< the first pair of a series differs
   SeriesPlace begins_at{};
-  SeriesPlace parts_at{};
-  bool counts_anew = false;  ///< a series with the same steps in each epoch
-  /// The last step of each epoch in which a series has some, unless it counts them anew.
+  SeriesPlace diverges_at{};
+  bool counts_anew = false;  ///< steps restart in each epoch
+  /// Last step of each epoch that has steps, unless steps restart in each epoch.
   std::vector<std::pair<std::int64_t, std::int64_t>> epoch_ends{};
 };
 
-/// Nothing but NaN on both sides agrees in nothing that was computed.
+/// Whether both sides have only NaN, which shows no agreement.
 inline bool is_all_nan(const spec::ItemComparison& item) {
   return item.strongest && item.compared > 0 && item.nan_pairs == item.compared;
 }
 
-/// Items in the order in which they are shown, and what could not be evaluated, in words.
+/// Items in order of display, and the reasons why some could not be evaluated.
 struct Findings {
   std::vector<Finding> items{};
   std::vector<std::string> not_evaluated{};
+};
+
+/// Order in which the stages of two runs ran; unknown names come last.
+class StageOrder {
+ public:
+  StageOrder(const spec::RunRecord& a, const spec::RunRecord& b);
+
+  std::size_t place(const std::string& stage) const {
+    const auto found = places_.find(stage);
+    return found == places_.end() ? std::numeric_limits<std::size_t>::max() : found->second;
+  }
+
+ private:
+  std::map<std::string, std::size_t> places_{};
 };
 
 }  // namespace sabath::compare

@@ -1,27 +1,19 @@
 #include <sabath/compare/group_verdict.hpp>
-#include <sabath/compare/power.hpp>
+#include <sabath/compare/mean_tests.hpp>
+#include <sabath/compare/statistical_power.hpp>
 
-#include <boost/math/distributions/students_t.hpp>
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 
 namespace sabath::compare {
 namespace {
 
-GroupVerdict decided(spec::Verdict verdict, std::string reason) {
-  GroupVerdict result;
-  result.verdict = verdict;
-  result.reason = std::move(reason);
-  return result;
-}
-
 std::string counts(const Moments& a, const Moments& b) {
   return fmt::format("n = {} and {}", a.n, b.n);
 }
 
-/// The interval of the greater mean less the other.
+/// Interval of the greater mean minus the other.
 Interval distance_interval(const GroupVerdict& verdict) {
   const Interval& interval = verdict.equivalence->interval;
   return verdict.welch->difference < 0 ? Interval{-interval.high, -interval.low} : interval;
@@ -44,7 +36,6 @@ std::string no_margin_text(const Moments& a,
   return text + ")";
 }
 
-/// How far apart the means are, the same from both sides.
 std::string effect_text(const GroupVerdict& verdict, double alpha) {
   const double difference = verdict.welch->difference;
   const Interval interval = distance_interval(verdict);
@@ -55,11 +46,6 @@ std::string effect_text(const GroupVerdict& verdict, double alpha) {
                                  interval.high);
   if (verdict.hedges_g) text += fmt::format(", Hedges' g {:.3g}", std::abs(*verdict.hedges_g));
   return text;
-}
-
-std::string needed_text(const std::optional<std::uint64_t>& runs) {
-  if (!runs) return "no number of runs up to 100000 a side would decide";
-  return fmt::format("about {} runs a side would decide", *runs);
 }
 
 std::string undecided_text(const Moments& a,
@@ -77,19 +63,19 @@ std::string undecided_text(const Moments& a,
       counts(a, b));
 }
 
-/// Of groups that each have one value: there is no spread to measure a difference by.
+/// Groups that each have one value: no spread exists to measure a difference by.
 GroupVerdict judge_constant(const Moments& a, const Moments& b) {
   if (a.mean == b.mean) {
-    return decided(spec::Verdict::pass,
-                   fmt::format("all runs have one value, {} ({})", a.mean, counts(a, b)));
+    return {spec::Verdict::pass,
+            fmt::format("all runs have one value, {} ({})", a.mean, counts(a, b))};
   }
-  return decided(spec::Verdict::fail,
-                 fmt::format("each group has one value, and they differ: {} and {}, {:.4g} apart "
-                             "without any spread ({})",
-                             a.mean,
-                             b.mean,
-                             std::abs(a.mean - b.mean),
-                             counts(a, b)));
+  return {spec::Verdict::fail,
+          fmt::format("each group has one value, and they differ: {} and {}, {:.4g} apart "
+                      "without any spread ({})",
+                      a.mean,
+                      b.mean,
+                      std::abs(a.mean - b.mean),
+                      counts(a, b))};
 }
 
 /// Of t = (value - mean) / (s sqrt(1 + 1/n)).
@@ -97,11 +83,10 @@ double prediction_p(double value, const Moments& reference) {
   if (value == reference.mean) return 1;
   if (reference.sd == 0 || !std::isfinite(value)) return 0;
   const auto n = static_cast<double>(reference.n);
-  const boost::math::students_t distribution(n - 1);
   const double unit = unit_of(reference.sd);
   const double apart = std::abs(value / unit - reference.mean / unit);
   const double t = apart / (reference.sd / unit * std::sqrt(1 + 1 / n));
-  return 2 * boost::math::cdf(boost::math::complement(distribution, t));
+  return 2 * t_tail(t, n - 1);
 }
 
 /// "[0.9, 1.1]". Where both ends are one double: "the 12.5 around about 1.152921504606847e+18".
@@ -123,15 +108,15 @@ GroupVerdict judge_groups(const Moments& a,
                           bool find_runs_needed,
                           std::optional<AmongTests> among) {
   if (a.n == 0 || b.n == 0) {
-    return decided(spec::Verdict::inconclusive,
-                   fmt::format("a group has no finite value ({})", counts(a, b)));
+    return {spec::Verdict::inconclusive,
+            fmt::format("a group has no finite value ({})", counts(a, b))};
   }
   if (a.n < 2 || b.n < 2) {
-    return decided(spec::Verdict::inconclusive,
-                   fmt::format("a group of one run shows no spread ({})", counts(a, b)));
+    return {spec::Verdict::inconclusive,
+            fmt::format("a group of one run shows no spread ({})", counts(a, b))};
   }
   if (!std::isfinite(a.mean) || !std::isfinite(b.mean))
-    return decided(spec::Verdict::inconclusive, "a value is not finite");
+    return {spec::Verdict::inconclusive, "a value is not finite"};
   if (a.sd == 0 && b.sd == 0) return judge_constant(a, b);
   GroupVerdict result;
   result.has_margin = margin.has_value();
@@ -143,7 +128,7 @@ GroupVerdict judge_groups(const Moments& a,
   result.hedges_g = hedges_g(a, b);
   result.equivalence = equivalence_test(a, b, margin.value_or(2 * mean_sd(a, b)), alpha);
   if (!result.equivalence) {
-    result.reason = "the margin is no number of zero or more";
+    result.reason = "the margin is not a number of zero or more";
     return result;
   }
   const bool differ = (among ? among->p : result.welch->p) < alpha;
@@ -172,7 +157,9 @@ GroupVerdict judge_groups(const Moments& a,
     const std::size_t tests = among ? among->tests : 1;
     result.runs_needed =
         runs_to_decide({result.welch->difference, *margin, a.sd, b.sd, tests}, alpha);
-    result.reason += "; " + needed_text(result.runs_needed);
+    result.reason += result.runs_needed
+                         ? fmt::format("; about {} runs a side would decide", *result.runs_needed)
+                         : "; no number of runs up to 100000 a side would decide";
   }
   return result;
 }
@@ -185,7 +172,7 @@ PredictionVerdict judge_prediction(double value,
   PredictionVerdict result;
   if (reference.n < fewest) {
     result.reason = fmt::format(
-        "a prediction interval wants at least {} references, there are {}", fewest, reference.n);
+        "a prediction interval needs at least {} references, there are {}", fewest, reference.n);
     return result;
   }
   result.interval = prediction_interval(reference, alpha);

@@ -1,10 +1,10 @@
 #include "likely_cause.hpp"
 
 #include "statistics/repetition.hpp"
-#include "statistics/step_clock.hpp"
 
 #include <sabath/compare/session_differences.hpp>
-#include <sabath/spec/record_scope.hpp>
+#include <sabath/spec/facet.hpp>
+#include <sabath/spec/run_record.hpp>
 #include <sabath/spec/session_variables.hpp>
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ bool differs(const Finding& finding) {
   return finding.item.judged && (finding.item.different > 0 || !finding.item.structure.empty());
 }
 
-/// Differences of one facet that bear on the same, told together.
+/// Differences of one facet that affect the same, named together.
 struct Group {
   std::string noun{};
   std::vector<std::string> items{};
@@ -41,8 +41,7 @@ std::vector<Group> groups_of(const std::vector<spec::FacetDifference>& differenc
   for (const auto& difference : differences) {
     const std::string noun =
         is_execution(difference, a, b) ? "execution parameters" : difference.facet;
-    const auto same = [&](const Group& group) { return group.noun == noun; };
-    auto group = std::find_if(groups.begin(), groups.end(), same);
+    auto group = std::ranges::find(groups, noun, &Group::noun);
     if (group == groups.end()) group = groups.insert(group, {noun, {}});
     group->items.push_back(difference.item);
   }
@@ -67,7 +66,7 @@ std::string listed(const std::vector<std::string>& items) {
   return fmt::format("{} and {}", fmt::join(items.begin(), items.end() - 1, ", "), items.back());
 }
 
-/// Takes what the code may not use out of `groups` and returns it.
+/// Moves groups that the code may ignore out of `groups`.
 std::vector<Group> take_uncertain(std::vector<Group>& groups) {
   const auto is_certain = [](const Group& group) { return !is_uncertain(group.noun); };
   const auto first = std::stable_partition(groups.begin(), groups.end(), is_certain);
@@ -101,7 +100,7 @@ std::string what_differs(const std::vector<Group>& groups,
   return differ.empty() ? "nothing that is recorded differs" : differ;
 }
 
-/// Other judged metrics of the same stage that have values where `first` parts, all equal.
+/// Other judged metrics of the same stage that have values where `first` diverges, all equal.
 std::vector<std::string> still_equal(const Finding& first, const std::vector<Finding>& metrics) {
   std::vector<std::string> names;
   if (!first.item.first_bitwise) return names;
@@ -117,11 +116,12 @@ std::vector<std::string> still_equal(const Finding& first, const std::vector<Fin
 
 std::string where_it_began(const Finding& first, const std::vector<Finding>& metrics) {
   const spec::ItemComparison& item = first.item;
-  const bool is_metric = std::any_of(
-      metrics.begin(), metrics.end(), [&](const Finding& metric) { return &metric == &first; });
+  const bool is_metric = std::ranges::find(metrics, &first, [](const Finding& metric) {
+                           return &metric;
+                         }) != metrics.end();
   if (!item.first_bitwise) return fmt::format("{} is not the same: {}", item.name, item.structure);
   if (!is_metric) {
-    return fmt::format("every earlier result is equal, {} parts first at {}",
+    return fmt::format("every earlier result is equal, {} diverges first at {}",
                        item.name,
                        item.first_bitwise->where);
   }
@@ -131,16 +131,19 @@ std::string where_it_began(const Finding& first, const std::vector<Finding>& met
       equal.empty() ? std::string{} : fmt::format(" (still equal there: {})", listed(equal));
   if (first.from_start)
     return fmt::format("already the first {} differs, at {}{}", item.name, where, aside);
-  return fmt::format("the first {} is equal, it parts at {}{}", item.name, where, aside);
+  return fmt::format("the first {} is equal, it diverges at {}{}", item.name, where, aside);
 }
 
 bool has(const std::vector<Group>& groups, std::string_view noun) {
-  return std::any_of(
-      groups.begin(), groups.end(), [&](const Group& group) { return group.noun == noun; });
+  return std::ranges::find(groups, noun, &Group::noun) != groups.end();
 }
 
 bool is_of_threads(const spec::FacetDifference& difference) {
   return difference.facet == "libraries" && difference.item.ends_with(" threads");
+}
+
+bool is_of_order(const spec::FacetDifference& difference) {
+  return difference.facet == "determinism" && difference.item == "sample_order";
 }
 
 bool is_of_program(const spec::FacetDifference& difference) {
@@ -158,26 +161,20 @@ bool is_of_library(const spec::FacetDifference& difference) {
   return difference.item.find(".so") != std::string::npos || !is_digest;
 }
 
-bool has_item(const std::vector<Group>& groups, std::string_view noun, std::string_view item) {
-  return std::any_of(groups.begin(), groups.end(), [&](const Group& group) {
-    return group.noun == noun &&
-           std::find(group.items.begin(), group.items.end(), item) != group.items.end();
-  });
-}
-
 /// Can another order of floating-point operations alone have made this difference? It is small
 /// then, and of numbers that are not both whole: counters are not rounded.
 bool looks_like_rounding(const Finding* finding) {
   constexpr double largest = 1e-3;
   if (finding == nullptr || !finding->item.first_bitwise) return false;
-  const spec::Divergence& parted = *finding->item.first_bitwise;
-  if (!std::isfinite(parted.a) || !std::isfinite(parted.b) || parted.whole_a || parted.whole_b)
+  const spec::Divergence& difference = *finding->item.first_bitwise;
+  if (!std::isfinite(difference.a) || !std::isfinite(difference.b) || difference.whole_a ||
+      difference.whole_b)
     return false;
-  const bool are_whole = std::trunc(parted.a) == parted.a && std::trunc(parted.b) == parted.b;
-  return !are_whole && parted.relative < largest;
+  const bool are_whole =
+      std::trunc(difference.a) == difference.a && std::trunc(difference.b) == difference.b;
+  return !are_whole && difference.relative < largest;
 }
 
-/// Of parameters that change nothing but the execution.
 std::string execution_text(const std::vector<std::string>& parameters,
                            const Beginning& beginning,
                            bool from_start) {
@@ -195,7 +192,7 @@ std::string execution_text(const std::vector<std::string>& parameters,
                       "of summation, is the likely cause";
 }
 
-/// What a seed decides, by what is known of the initial weights.
+/// Effect of a seed, judged by the initial weights.
 std::string seed_text(const Cascade& cascade, bool from_start) {
   if (const auto& weights = cascade.initial_weights) {
     return weights->differs ? "the initial weights, which the seed decides, are the likely cause"
@@ -207,7 +204,6 @@ std::string seed_text(const Cascade& cascade, bool from_start) {
                     : "what the seed decides, such as the order of the data, is the likely cause";
 }
 
-/// Stage -> attempts that it went on from.
 std::map<std::string, int> attempts_joined(const spec::RunRecord& record) {
   std::map<std::string, int> joined;
   for (const spec::StageRecord& stage : record.stages) {
@@ -216,7 +212,7 @@ std::map<std::string, int> attempts_joined(const spec::RunRecord& record) {
   return joined;
 }
 
-/// That one went on from a checkpoint, and the other not in the same way; empty: it is not so.
+/// Says that the runs continued from checkpoints in different ways; else empty.
 std::string checkpoint_text(const spec::RunRecord& a, const spec::RunRecord& b) {
   const auto of_a = attempts_joined(a);
   const auto of_b = attempts_joined(b);
@@ -228,7 +224,7 @@ std::string checkpoint_text(const spec::RunRecord& a, const spec::RunRecord& b) 
                      of_a.empty() ? "A" : "B");
 }
 
-/// Why less was to be expected of one of them; empty: both are complete.
+/// Why one run has fewer results; empty where both are complete.
 std::string incomplete_text(const spec::RunRecord& a, const spec::RunRecord& b) {
   for (const spec::RunRecord* run : {&a, &b}) {
     if (run->state == spec::RunState::ok || run->state == spec::RunState::imported) continue;
@@ -240,9 +236,8 @@ std::string incomplete_text(const spec::RunRecord& a, const spec::RunRecord& b) 
 }
 
 bool are_perturbations(const std::vector<std::string>& parameters) {
-  return std::all_of(parameters.begin(), parameters.end(), [](const std::string& name) {
-    return name.starts_with("perturb_");
-  });
+  return std::ranges::all_of(parameters,
+                             [](const std::string& name) { return name.starts_with("perturb_"); });
 }
 
 /// Differences of one kind change results in one way: one sentence tells of all. Empty: it changes
@@ -255,17 +250,17 @@ std::string kind_of(const spec::FacetDifference& difference,
   if (facet == "recipe" || facet == "data" || facet == "parameters") return "what was asked for";
   if (is_of_program(difference)) return "programs";
   if (is_of_threads(difference)) return "switches";
-  if (facet == "determinism") return difference.item == "sample_order" ? "order" : "switches";
+  if (facet == "determinism") return is_of_order(difference) ? "order" : "switches";
   if (facet == "libraries" && !is_of_library(difference)) return {};
   return facet;
 }
 
-/// A file that the runs opened, of code elsewhere that is told to differ.
-bool is_of_told_code(const spec::FacetDifference& opened,
-                     const std::vector<spec::FacetDifference>& differences) {
+/// A file that the runs opened and that belongs to code outside, which is listed as different.
+bool is_of_listed_code(const spec::FacetDifference& opened,
+                       const std::vector<spec::FacetDifference>& differences) {
   if (opened.facet != spec::opened_facet) return false;
-  return std::any_of(differences.begin(), differences.end(), [&](const auto& other) {
-    const bool is_named = spec::is_code_elsewhere(other.item) || other.item.starts_with("file ");
+  return std::ranges::any_of(differences, [&](const auto& other) {
+    const bool is_named = spec::is_external_code(other.item) || other.item.starts_with("file ");
     if (other.facet != "code" || !is_named) return false;
     std::string_view name = std::string_view(other.item).substr(other.item.find(' ') + 1);
     if (opened.item == name) return true;
@@ -278,19 +273,17 @@ bool is_of_told_code(const spec::FacetDifference& opened,
   });
 }
 
-/// Something around the recipe's folder is none of the files that the runs opened.
+/// Whether something around the recipe's folder is not among the opened files.
 bool has_unopened(const std::vector<std::string>& around, const std::vector<Group>& uncertain) {
-  return std::any_of(around.begin(), around.end(), [&](const std::string& name) {
-    return std::none_of(uncertain.begin(), uncertain.end(), [&](const Group& group) {
+  return std::ranges::any_of(around, [&](const std::string& name) {
+    return std::ranges::none_of(uncertain, [&](const Group& group) {
       return group.noun == spec::opened_facet &&
-             std::any_of(group.items.begin(), group.items.end(), [&](const std::string& path) {
-               return path.ends_with("/" + name);
-             });
+             std::ranges::any_of(
+                 group.items, [&](const std::string& path) { return path.ends_with("/" + name); });
     });
   });
 }
 
-/// More than one thing that can change results differs.
 bool has_several_causes(const std::vector<spec::FacetDifference>& differences,
                         bool other_around,
                         bool other_checkpoint,
@@ -298,20 +291,19 @@ bool has_several_causes(const std::vector<spec::FacetDifference>& differences,
                         const spec::RunRecord& b) {
   std::set<std::string> kinds;
   for (const spec::FacetDifference& difference : differences)
-    kinds.insert(is_of_told_code(difference, differences) ? "code" : kind_of(difference, a, b));
+    kinds.insert(is_of_listed_code(difference, differences) ? "code" : kind_of(difference, a, b));
   kinds.erase("");
   if (other_around) kinds.insert("around");
   if (other_checkpoint) kinds.insert("checkpoint");
   return kinds.size() > 1;
 }
 
-/// Its packages are in no layer, and were not looked at.
+/// Whether the run used a Python of the host, whose packages are unknown.
 bool has_python_of_host(const spec::RunRecord& record) {
   if (record.facet("packages") != nullptr) return false;
   const auto holds_packages = [](const spec::BuiltEnvironment& environment) {
-    return std::any_of(environment.layers.begin(), environment.layers.end(), [](const auto& layer) {
-      return layer.packages.has_value();
-    });
+    return std::ranges::any_of(environment.layers,
+                               [](const auto& layer) { return layer.packages.has_value(); });
   };
   bool is_held = holds_packages(record.environment);
   if (record.variants) {
@@ -325,7 +317,6 @@ bool has_python_of_host(const spec::RunRecord& record) {
   return first != libraries->items.end() && first->first.starts_with(python);
 }
 
-/// What the code may have used, where no other difference is.
 std::string uncertain_conclusion(const Group& group) {
   const bool is_one = group.items.size() == 1;
   if (group.noun == spec::opened_facet) {
@@ -340,7 +331,7 @@ std::string uncertain_conclusion(const Group& group) {
       is_one ? "differs" : "differ");
 }
 
-/// Where one thing at most differs that can change results.
+/// Conclusion where at most one difference can change results.
 std::string conclusion(const std::vector<Group>& groups,
                        const std::vector<Group>& uncertain,
                        const std::vector<spec::FacetDifference>& differences,
@@ -354,19 +345,18 @@ std::string conclusion(const std::vector<Group>& groups,
   if (has(groups, "code")) return "the changed code is the likely cause";
   if (has(groups, "environment")) return "the changed environment is the likely cause";
   if (has(groups, "packages")) return "other packages of Python are the likely cause";
-  if (std::any_of(differences.begin(), differences.end(), is_of_program)) {
+  if (std::ranges::any_of(differences, is_of_program)) {
     return "a program that was built anew is the likely cause";
   }
   if (has(groups, "seed")) return seed_text(cascade, from_start);
-  if (has_item(groups, "determinism", "sample_order")) {
+  if (std::ranges::any_of(differences, is_of_order)) {
     return "the order of the data is the likely cause";
   }
-  if (std::any_of(differences.begin(), differences.end(), is_of_library)) {
+  if (std::ranges::any_of(differences, is_of_library)) {
     return "other libraries compute in another order, or with other code, which is the likely "
            "cause";
   }
-  if (has(groups, "determinism") ||
-      std::any_of(differences.begin(), differences.end(), is_of_threads)) {
+  if (has(groups, "determinism") || std::ranges::any_of(differences, is_of_threads)) {
     return "the switches and numbers of threads that were set are the likely cause";
   }
   for (const Group& group : groups) {
@@ -431,7 +421,7 @@ std::string likely_cause(const Beginning& beginning,
   began.push_back(first == nullptr ? "all that is judged is equal"
                                    : where_it_began(*first, metrics));
   if (earlier != nullptr) {
-    began.push_back(fmt::format("{}{}, which is not declared, parts at {}",
+    began.push_back(fmt::format("{}{}, which is not declared, diverges at {}",
                                 first == nullptr ? "" : "before that ",
                                 earlier->item.name,
                                 earlier->item.first_bitwise->where));

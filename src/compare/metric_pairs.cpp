@@ -1,6 +1,5 @@
-#include "metric_pairs.hpp"
-
 #include "arrays/series_pair.hpp"
+#include "result_items.hpp"
 #include "tolerance.hpp"
 
 #include <fmt/format.h>
@@ -18,7 +17,7 @@ struct SeriesPair {
   const spec::Series* b = nullptr;
 };
 
-/// Stage, declared ones before others in the order of their declaration, name, stage's name.
+/// Stage, place of the declaration (undeclared last), name, stage's name.
 using Order = std::tuple<std::size_t, std::size_t, std::string, std::string>;
 
 std::size_t declared_at(const Rules& rules, const std::string& name) {
@@ -44,25 +43,10 @@ std::map<Order, SeriesPair> pairs_of(const Side& a,
   return pairs;
 }
 
-/// Is it of a stage that the run never had (another task's), or that was not due?
-bool is_elsewhere(const spec::MetricSpec& metric, const spec::RunRecord& record) {
-  return !metric.from.stage.empty() &&
-         std::none_of(record.stages.begin(), record.stages.end(), [&](const auto& stage) {
-           return stage.name == metric.from.stage && stage.state != "not_due";
-         });
-}
-
-std::string all_nan_text(const spec::ItemComparison& item) {
-  return fmt::format("every value of {} is NaN", item.name);
-}
-
 }  // namespace
 
-Findings compare_metrics(const Side& a,
-                         const Side& b,
-                         const Rules& rules,
-                         const Options& options,
-                         const StageOrder& stages) {
+Findings compare_metrics(const PairToCompare& compared, const StageOrder& stages) {
+  const auto& [a, b, rules, options] = compared;
   Findings findings;
   std::set<std::string> reported;
   for (const auto& [order, pair] : pairs_of(a, b, rules, stages)) {
@@ -85,7 +69,7 @@ Findings compare_metrics(const Side& a,
     finding.item.judged = is_declared && !finding.in_conflict;
     reported.insert(name);
     if (is_declared && is_all_nan(finding.item)) {
-      findings.not_evaluated.push_back(all_nan_text(finding.item));
+      findings.not_evaluated.push_back(fmt::format("every value of {} is NaN", finding.item.name));
     }
     findings.items.push_back(std::move(finding));
   }

@@ -1,4 +1,4 @@
-#include "output_rules.hpp"
+#include "result_items.hpp"
 
 #include <sabath/spec/output_rule.hpp>
 

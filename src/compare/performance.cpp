@@ -2,10 +2,11 @@
 
 #include "statistics/run_speed.hpp"
 
+#include <sabath/compare/performance_facts.hpp>
 #include <sabath/compare/rank_tests.hpp>
 #include <sabath/compare/speed.hpp>
 #include <sabath/spec/derived_metric.hpp>
-#include <sabath/spec/host_facts.hpp>
+#include <sabath/spec/run_record.hpp>
 
 #include <fmt/format.h>
 
@@ -22,7 +23,7 @@ using spec::PerformanceRow;
 
 // ---- what the runs say
 
-/// What comes after the warm-up of each rank, in the order of time.
+/// Values after the warm-up, by rank, in order of time.
 using RankValues = std::map<std::int32_t, std::vector<double>>;
 
 RankValues after_warmup(const spec::Series& series, int warmup) {
@@ -81,7 +82,7 @@ std::vector<double> last_value_of(const Side& side,
   const spec::Series* series = find(side, stream, metric.name);
   if (series == nullptr || series->size() == 0) return {};
   // As in the record's summary: of the lowest rank that reports.
-  const std::int32_t rank = *std::min_element(series->rank.begin(), series->rank.end());
+  const std::int32_t rank = *std::ranges::min_element(series->rank);
   std::size_t last = series->size() - 1;
   while (series->rank[last] != rank)
     --last;
@@ -106,8 +107,8 @@ SpeedPlaces places_of(const spec::RunRecord& record) {
   return places;
 }
 
-SpeedMargin margin_between(const spec::RunRecord& a, const spec::RunRecord& b) {
-  return speed_margin_between(places_of(a), places_of(b));
+SpeedMargin margin_between(const Side& a, const Side& b) {
+  return speed_margin_between(places_of(a.record), places_of(b.record));
 }
 
 // ---- rows
@@ -117,7 +118,7 @@ std::optional<double> variation(const std::vector<double>& values) {
   return moments(values).variation();
 }
 
-/// Nothing unless both are above zero: of others a ratio does not say which is better.
+/// Returns nothing unless both are above zero: otherwise a ratio is meaningless.
 std::optional<double> turned_ratio(double a, double b, spec::Better better) {
   if (!(a > 0) || !(b > 0)) return std::nullopt;
   const double ratio = better == spec::Better::higher ? a / b : b / a;
@@ -125,14 +126,11 @@ std::optional<double> turned_ratio(double a, double b, spec::Better better) {
   return ratio;
 }
 
-PerformanceRow row_of(std::string name,
-                      std::string unit,
-                      spec::Better better,
-                      const std::vector<double>& a,
-                      const std::vector<double>& b) {
+PerformanceRow row_of(const RowValues& values) {
+  const auto& [name, unit, better, a, b] = values;
   PerformanceRow row;
-  row.name = std::move(name);
-  row.unit = std::move(unit);
+  row.name = name;
+  row.unit = unit;
   row.better = better;
   row.median_a = median(a);
   row.median_b = median(b);
@@ -152,10 +150,6 @@ PerformanceRow row_of(std::string name,
   return row;
 }
 
-Interval turned_over(const Interval& interval) {
-  return {1 / interval.high, 1 / interval.low};
-}
-
 SpeedVerdict judged_speed(const std::vector<double>& a,
                           const std::vector<double>& b,
                           spec::Better better,
@@ -165,7 +159,8 @@ SpeedVerdict judged_speed(const std::vector<double>& a,
   if (*rule.reference == ReferenceSide::a)
     return judge_speed(a, b, better, margin, rule.alpha, rule.draws);
   SpeedVerdict verdict = judge_speed(b, a, better, margin, rule.alpha, rule.draws);
-  if (verdict.interval) verdict.interval = turned_over(*verdict.interval);
+  if (verdict.interval)
+    verdict.interval = Interval{1 / verdict.interval->high, 1 / verdict.interval->low};
   return verdict;
 }
 
@@ -199,26 +194,21 @@ void judge_row(PerformanceRow& row,
   row.ratio_high = speed.interval->high;
 }
 
-/// Stages that were taken from the cache took no time in this run.
-std::string reused_stages(const Side& a, const Side& b) {
+template <class Fits>
+std::set<std::string> stages_of(const Side& a, const Side& b, const Fits& fits) {
   std::set<std::string> names;
   for (const auto* side : {&a, &b}) {
     for (const spec::StageRecord& stage : side->record.stages) {
-      if (stage.state == "reused") names.insert(stage.name);
+      if (fits(stage)) names.insert(stage.name);
     }
   }
-  if (names.empty()) return {};
-  return fmt::format("without stages that were reused: {}", fmt::join(names, ", "));
+  return names;
 }
 
-/// Of stages that went on from an earlier attempt only what the last one spent is known.
+/// Only the last attempt of a continued stage is measured.
 void leave_out_parts(const Side& a, const Side& b, PerformanceRow& row) {
-  std::set<std::string> names;
-  for (const auto* side : {&a, &b}) {
-    for (const spec::StageRecord& stage : side->record.stages) {
-      if (stage.earlier_attempts) names.insert(stage.name);
-    }
-  }
+  const std::set<std::string> names = stages_of(
+      a, b, [](const spec::StageRecord& stage) { return stage.earlier_attempts.has_value(); });
   if (names.empty()) return;
   row.ratio = std::nullopt;
   row.reason += fmt::format("{}the last attempt alone of what went on from others: {}",
@@ -228,9 +218,13 @@ void leave_out_parts(const Side& a, const Side& b, PerformanceRow& row) {
 
 PerformanceRow total_time(const Side& a, const Side& b) {
   PerformanceRow row =
-      row_of(total_time_name, "s", spec::Better::lower, {a.record.wall_s}, {b.record.wall_s});
+      row_of({total_time_name, "s", spec::Better::lower, {a.record.wall_s}, {b.record.wall_s}});
   row.kind = PerformanceKind::whole_run;
-  row.reason = reused_stages(a, b);
+  // Stages from the cache took no time in this run.
+  const std::set<std::string> reused =
+      stages_of(a, b, [](const spec::StageRecord& stage) { return stage.state == "reused"; });
+  if (!reused.empty())
+    row.reason = fmt::format("without stages that were reused: {}", fmt::join(reused, ", "));
   leave_out_parts(a, b, row);
   return row;
 }
@@ -239,14 +233,10 @@ void add_energy(const Side& a, const Side& b, std::vector<PerformanceRow>& rows)
   const std::vector<double> of_a = joules_of(a.record);
   const std::vector<double> of_b = joules_of(b.record);
   if (of_a.empty() && of_b.empty()) return;
-  rows.push_back(row_of(energy_name, "J", spec::Better::lower, of_a, of_b));
-  rows.back().kind = PerformanceKind::whole_run;
-  if (of_a.empty() || of_b.empty())
-    rows.back().reason = fmt::format("only in {}", of_a.empty() ? "B" : "A");
+  rows.push_back(shown_row({energy_name, "J", spec::Better::lower, of_a, of_b}));
   leave_out_parts(a, b, rows.back());
 }
 
-/// Of "stage/metric".
 PerformanceKind kind_of(const std::string& name) {
   if (name == total_time_name || name == energy_name) return PerformanceKind::whole_run;
   const bool to_target = name.find("/" + spec::seconds_to_target("")) != std::string::npos;
@@ -260,7 +250,6 @@ int order_of(const PerformanceRow& row) {
   return 2 * static_cast<int>(row.kind) + (is_usual ? 0 : 1);
 }
 
-/// A row of one stage's metric of speed, before it is judged.
 struct SpeedRow {
   const spec::MetricSpec* metric = nullptr;
   std::string stream{};
@@ -278,19 +267,19 @@ std::set<std::string> streams_of(const Side& a, const Side& b, const std::string
   return streams;
 }
 
-/// The interval of each row leaves out alpha / rows, so that all hold together (Bonferroni).
+/// Each interval uses alpha / rows, so that all hold together (Bonferroni).
 void add_speeds(const std::vector<SpeedRow>& speeds,
                 SpeedRule rule,
                 const Rules& rules,
                 std::vector<PerformanceRow>& rows) {
-  const auto judged = std::count_if(speeds.begin(), speeds.end(), [](const SpeedRow& speed) {
+  const auto judged = std::ranges::count_if(speeds, [](const SpeedRow& speed) {
     return has_enough_steps(steps_of(speed.a), steps_of(speed.b));
   });
   rule.alpha /= static_cast<double>(std::max<std::ptrdiff_t>(judged, 1));
   for (const SpeedRow& speed : speeds) {
     const spec::MetricSpec& metric = *speed.metric;
     const std::string name = speed.stream + "/" + metric.name;
-    rows.push_back(row_of(name, metric.unit, metric.better, joined(speed.a), joined(speed.b)));
+    rows.push_back(row_of({name, metric.unit, metric.better, joined(speed.a), joined(speed.b)}));
     rows.back().kind = kind_of(name);
     judge_row(rows.back(), steps_of(speed.a), steps_of(speed.b), rule);
     const auto conflict = rules.conflicts.find(metric.name);
@@ -298,7 +287,6 @@ void add_speeds(const std::vector<SpeedRow>& speeds,
   }
 }
 
-/// "A: n1: load 3.28 ...".
 std::vector<std::string> disturbed_sides(const Side& a, const Side& b) {
   std::vector<std::string> sides;
   for (const auto& [name, side] : {std::pair{"A", &a}, std::pair{"B", &b}}) {
@@ -318,30 +306,22 @@ void withhold(std::vector<PerformanceRow>& rows) {
 
 }  // namespace
 
-PerformanceRow performance_row(const std::string& name,
-                               const std::string& unit,
-                               spec::Better better,
-                               const std::vector<double>& a,
-                               const std::vector<double>& b,
-                               const SpeedRule& rule) {
-  PerformanceRow row = row_of(name, unit, better, a, b);
-  row.kind = kind_of(name);
-  judge_row(row, a, b, rule);
+PerformanceRow performance_row(const RowValues& values, const SpeedRule& rule) {
+  PerformanceRow row = row_of(values);
+  row.kind = kind_of(values.name);
+  judge_row(row, values.a, values.b, rule);
   return row;
 }
 
-PerformanceRow told_row(const std::string& name,
-                        const std::string& unit,
-                        spec::Better better,
-                        const std::vector<double>& a,
-                        const std::vector<double>& b) {
-  PerformanceRow row = row_of(name, unit, better, a, b);
-  row.kind = name == energy_name ? PerformanceKind::whole_run : PerformanceKind::quality;
-  if (a.empty() || b.empty()) row.reason = fmt::format("only in {}", a.empty() ? "B" : "A");
+PerformanceRow shown_row(const RowValues& values) {
+  PerformanceRow row = row_of(values);
+  row.kind = values.name == energy_name ? PerformanceKind::whole_run : PerformanceKind::quality;
+  if (values.a.empty() || values.b.empty())
+    row.reason = fmt::format("only in {}", values.a.empty() ? "B" : "A");
   return row;
 }
 
-/// "val_loss", "validation/loss", "valid_mae_loss": what recipes call it.
+/// Usual names: "val_loss", "validation/loss", "valid_mae_loss".
 bool is_validation_loss(std::string name) {
   std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) {
     return static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
@@ -351,40 +331,8 @@ bool is_validation_loss(std::string name) {
   return is_validation && name.find("loss") != std::string::npos;
 }
 
-std::optional<double> accelerator_joules(const spec::RunRecord& record) {
-  double joules = 0;
-  bool found = false;
-  for (const spec::EnergyReading& reading :
-       record.energy_readings.value_or(std::vector<spec::EnergyReading>{})) {
-    if (!reading.scope.starts_with("the whole GPU")) continue;
-    joules += reading.joules;
-    found = true;
-  }
-  return found ? std::optional(joules) : std::nullopt;
-}
-
-std::vector<std::string> disturbances(const spec::RunRecord& record) {
-  std::vector<std::string> all;
-  for (const spec::HostFacts& host : record.hosts) {
-    for (const std::string& noise : host.noise.value_or(std::vector<std::string>{})) {
-      if (spec::is_passing_noise(noise)) all.push_back(fmt::format("{}: {}", host.node, noise));
-    }
-  }
-  return all;
-}
-
-std::string disturbed_text(std::uint64_t disturbed, std::uint64_t runs) {
-  if (disturbed == 0) return {};
-  return fmt::format("; {} of {} run{} began on a machine that was not quiet",
-                     disturbed,
-                     runs,
-                     runs == 1 ? "" : "s");
-}
-
 void sort_rows(std::vector<PerformanceRow>& rows) {
-  std::stable_sort(rows.begin(), rows.end(), [](const auto& x, const auto& y) {
-    return order_of(x) < order_of(y);
-  });
+  std::ranges::stable_sort(rows, {}, order_of);
 }
 
 void put_in_conflict(PerformanceRow& row, const std::string& conflict) {
@@ -394,10 +342,8 @@ void put_in_conflict(PerformanceRow& row, const std::string& conflict) {
   row.reason = conflict;
 }
 
-std::vector<PerformanceRow> performance_rows(const Side& a,
-                                             const Side& b,
-                                             const Rules& rules,
-                                             const Options& options) {
+std::vector<PerformanceRow> performance_rows(const PairToCompare& pair) {
+  const auto& [a, b, rules, options] = pair;
   std::vector<PerformanceRow> rows{total_time(a, b)};
   std::vector<SpeedRow> speeds;
   for (const spec::MetricSpec& metric : rules.metrics) {
@@ -408,15 +354,15 @@ std::vector<PerformanceRow> performance_rows(const Side& a,
             {&metric, stream, values_of(a, stream, metric), values_of(b, stream, metric)});
         continue;
       }
-      rows.push_back(row_of(stream + "/" + metric.name,
-                            metric.unit,
-                            metric.better,
-                            last_value_of(a, stream, metric),
-                            last_value_of(b, stream, metric)));
+      rows.push_back(row_of({stream + "/" + metric.name,
+                             metric.unit,
+                             metric.better,
+                             last_value_of(a, stream, metric),
+                             last_value_of(b, stream, metric)}));
       rows.back().kind = PerformanceKind::quality;
     }
   }
-  const SpeedRule rule{margin_between(a.record, b.record), options.reference, Draws::steps, 0.05};
+  const SpeedRule rule{margin_between(a, b), options.reference, Draws::steps, 0.05};
   add_speeds(speeds, rule, rules, rows);
   if (!disturbed_sides(a, b).empty()) withhold(rows);
   sort_rows(rows);
@@ -426,16 +372,14 @@ std::vector<PerformanceRow> performance_rows(const Side& a,
 
 Judgement judge_performance(const Side& a, const Side& b, const std::vector<PerformanceRow>& rows) {
   if (auto incomplete = judge_completeness(a, b)) return *std::move(incomplete);
-  const bool is_judged = std::any_of(
-      rows.begin(), rows.end(), [](const auto& row) { return row.verdict.has_value(); });
-  if (!is_judged) {
+  if (std::ranges::none_of(rows, [](const auto& row) { return row.verdict.has_value(); })) {
     return {spec::Verdict::inconclusive,
             fmt::format("no metric of performance has {} values in each run after the warm-up; "
                         "fewer do not show bursts and drift: compare several runs a side",
                         fewest_steps)};
   }
   const std::vector<std::string> disturbed = disturbed_sides(a, b);
-  if (disturbed.empty()) return judge_rows(rows, margin_between(a.record, b.record));
+  if (disturbed.empty()) return judge_rows(rows, margin_between(a, b));
   return {spec::Verdict::inconclusive,
           fmt::format("not judged, the machine was not quiet: {}; compare several runs a side, or "
                       "repeat this when it is quiet",
@@ -452,8 +396,7 @@ Judgement judge_rows(const std::vector<PerformanceRow>& rows, const SpeedMargin&
     if (found == judged.end()) continue;
     const PerformanceRow& first = *found->second.front();
     std::string reason = fmt::format("{}: {} ({})", first.name, first.reason, margin.why);
-    if (found->second.size() > 1)
-      reason += fmt::format("; {} more are so", found->second.size() - 1);
+    if (found->second.size() > 1) reason += fmt::format("; and {} more", found->second.size() - 1);
     return {bad, reason};
   }
   if (judged.empty()) {

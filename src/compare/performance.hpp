@@ -2,33 +2,40 @@
 
 #include "verdict.hpp"
 
-#include <sabath/compare/compare_groups.hpp>
-#include <sabath/compare/compare_runs.hpp>
+#include <sabath/compare/comparison_input.hpp>
+#include <sabath/compare/rules.hpp>
 
 #include <string>
 #include <vector>
 
 namespace sabath::compare {
 
-/// The usual table and the verdict of each row: total time, time per epoch and per step, the other
-/// declared metrics of performance with a row for each stage that reported one (over the finite
-/// values that come after the warm-up of each rank; a side without any has n = 0 and NaN), times to
-/// targets, the last value of validation losses, and the energy of GPUs. A row is judged from
-/// `fewest_steps` values a side on; of several ranks by the mean of their logarithms at each step.
-/// The intervals of all judged rows hold together at 95 % (Bonferroni). On a machine that was not
-/// quiet no row passes or fails.
-std::vector<spec::PerformanceRow> performance_rows(const Side& a,
-                                                   const Side& b,
-                                                   const Rules& rules,
-                                                   const Options& options);
+/// Rows of the performance table, each with its verdict. They are total time, time per epoch and
+/// per step, other declared metrics of performance, times to targets, the last value of validation
+/// losses, and energy of GPUs. A metric has a row for each stage that reported it, over the finite
+/// values after the warm-up of each rank. A side without any has n = 0 and NaN.
+///
+/// A row is judged from `fewest_steps` values a side on; several ranks by the mean of their
+/// logarithms at each step. The intervals of all judged rows hold together at 95 % (Bonferroni). On
+/// a machine that was not quiet no row passes or fails.
+std::vector<spec::PerformanceRow> performance_rows(const PairToCompare& pair);
 
-/// FAIL where a row fails, else INCONCLUSIVE where one is, or none is judged; runs that are not
-/// complete are never judged.
+/// Judges a pair: FAIL where a row fails, else INCONCLUSIVE where one is or none is judged. Runs
+/// that are not complete are never judged.
 Judgement judge_performance(const Side& a,
                             const Side& b,
                             const std::vector<spec::PerformanceRow>& rows);
 
-/// How a row is judged.
+/// Values of two sides, for one row.
+struct RowValues {
+  std::string name{};
+  std::string unit{};
+  spec::Better better = spec::Better::none;
+  std::vector<double> a{};
+  std::vector<double> b{};
+};
+
+/// Rule for one row.
 struct SpeedRule {
   SpeedMargin margin{};
   std::optional<ReferenceSide> reference{};
@@ -36,32 +43,23 @@ struct SpeedRule {
   double alpha = 0.05;
 };
 
-/// One row of two groups of values. What each side has just once is told and not judged; what only
-/// one side has is never forgotten.
-spec::PerformanceRow performance_row(const std::string& name,
-                                     const std::string& unit,
-                                     spec::Better better,
-                                     const std::vector<double>& a,
-                                     const std::vector<double>& b,
-                                     const SpeedRule& rule);
+/// Makes and judges one row of two groups of values. With one value a side the row is shown and not
+/// judged. A metric that only one side has is kept.
+spec::PerformanceRow performance_row(const RowValues& values, const SpeedRule& rule);
 
-/// The same, told and not judged: quality, and energy.
-spec::PerformanceRow told_row(const std::string& name,
-                              const std::string& unit,
-                              spec::Better better,
-                              const std::vector<double>& a,
-                              const std::vector<double>& b);
+/// Makes a row that is shown and not judged: quality, and energy.
+spec::PerformanceRow shown_row(const RowValues& values);
 
-/// Of a row the recipes say what cannot both hold: it is told, and not judged.
+/// Marks a row for which the recipes contradict each other: it is shown and not judged.
 void put_in_conflict(spec::PerformanceRow& row, const std::string& conflict);
 
-/// Of a metric's name, without the stage.
+/// `name` is without the stage.
 bool is_validation_loss(std::string name);
 
-/// The same of groups of runs: a value of each run.
+/// Judges rows of groups of runs: a value of each run.
 Judgement judge_rows(const std::vector<spec::PerformanceRow>& rows, const SpeedMargin& margin);
 
-/// The order of a table: total time, speeds, times to targets, quality.
+/// Sorts rows: total time, speeds, times to targets, quality.
 void sort_rows(std::vector<spec::PerformanceRow>& rows);
 
 }  // namespace sabath::compare

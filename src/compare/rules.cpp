@@ -2,6 +2,7 @@
 
 #include <sabath/compare/rules.hpp>
 #include <sabath/spec/derived_metric.hpp>
+#include <sabath/spec/run_record.hpp>
 
 #include <fmt/format.h>
 
@@ -12,20 +13,12 @@ namespace {
 
 using spec::MetricSpec;
 
-std::vector<std::string> names_of(const std::vector<MetricSpec>& metrics) {
-  std::vector<std::string> names;
-  for (const MetricSpec& metric : metrics)
-    names.push_back(metric.name);
-  return names;
-}
-
 /// "their units are 's' and 'ms'", the same from either side.
 std::string differ(const char* what, std::string a, std::string b) {
   if (b < a) std::swap(a, b);
   return fmt::format("the recipes have different {} of it: '{}' and '{}'", what, a, b);
 }
 
-/// Of the metric itself.
 std::string conflict_of(const MetricSpec& a, const MetricSpec& b) {
   if (!a.unit.empty() && !b.unit.empty() && a.unit != b.unit)
     return differ("units", a.unit, b.unit);
@@ -46,9 +39,11 @@ std::optional<T> smaller(const std::optional<T>& a, const std::optional<T>& b) {
   return a && b ? std::min(*a, *b) : (a ? a : b);
 }
 
-void merge(MetricSpec& metric, const MetricSpec& other, std::map<std::string, std::string>& told) {
+void merge(MetricSpec& metric,
+           const MetricSpec& other,
+           std::map<std::string, std::string>& conflicts) {
   for (const auto& [name, conflict] : conflicts_of(metric, other))
-    told[name] = conflict;
+    conflicts[name] = conflict;
   if (metric.tolerance != other.tolerance)
     metric.tolerance = smaller_tolerance(metric.tolerance, other.tolerance);
   metric.performance = metric.performance && other.performance;
@@ -62,16 +57,16 @@ void merge(MetricSpec& metric, const MetricSpec& other, std::map<std::string, st
 }  // namespace
 
 std::map<std::string, std::string> conflicts_of(const MetricSpec& a, const MetricSpec& b) {
-  std::map<std::string, std::string> told;
+  std::map<std::string, std::string> conflicts;
   const std::string conflict = conflict_of(a, b);
-  if (!conflict.empty()) told[a.name] = conflict;
+  if (!conflict.empty()) conflicts[a.name] = conflict;
   if (a.target != b.target) {
     const auto text = [](const std::optional<double>& target) {
       return target ? fmt::format("{}", *target) : std::string("none");
     };
-    told[spec::seconds_to_target(a.name)] = differ("targets", text(a.target), text(b.target));
+    conflicts[spec::seconds_to_target(a.name)] = differ("targets", text(a.target), text(b.target));
   }
-  return told;
+  return conflicts;
 }
 
 spec::Tolerance smaller_tolerance(const spec::Tolerance& a, const spec::Tolerance& b) {
@@ -80,13 +75,12 @@ spec::Tolerance smaller_tolerance(const spec::Tolerance& a, const spec::Toleranc
 
 Rules merged_rules(const Rules& a, const Rules& b) {
   // The order of the metrics is that of the items: the same from either side.
-  const bool swapped = names_of(b.metrics) < names_of(a.metrics);
+  const bool swapped = std::ranges::lexicographical_compare(
+      b.metrics, a.metrics, {}, &MetricSpec::name, &MetricSpec::name);
   Rules merged;
   merged.metrics = swapped ? b.metrics : a.metrics;
   for (const MetricSpec& metric : swapped ? a.metrics : b.metrics) {
-    const auto same = std::find_if(merged.metrics.begin(),
-                                   merged.metrics.end(),
-                                   [&](const auto& known) { return known.name == metric.name; });
+    const auto same = std::ranges::find(merged.metrics, metric.name, &MetricSpec::name);
     if (same == merged.metrics.end()) {
       merged.metrics.push_back(metric);
     } else if (*same != metric) {
@@ -97,6 +91,12 @@ Rules merged_rules(const Rules& a, const Rules& b) {
   if (b.outputs != a.outputs) merged.outputs_of_b = b.outputs;
   merged.require = std::max(a.require, b.require);
   return merged;
+}
+
+bool is_elsewhere(const spec::MetricSpec& metric, const spec::RunRecord& record) {
+  return !metric.from.stage.empty() && std::ranges::none_of(record.stages, [&](const auto& stage) {
+    return stage.name == metric.from.stage && stage.state != "not_due";
+  });
 }
 
 }  // namespace sabath::compare

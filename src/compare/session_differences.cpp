@@ -1,5 +1,6 @@
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/compare/session_differences.hpp>
+#include <sabath/spec/run_record.hpp>
 #include <sabath/spec/session_variables.hpp>
 
 #include <fmt/format.h>
@@ -21,13 +22,13 @@ const Items* items_of(const spec::RunRecord& record, std::string_view facet) {
   return found == nullptr ? nullptr : &found->items;
 }
 
-/// Whose record lacks it: "A", "B" or "A and B"; empty: both have it.
+/// Sides whose record lacks it: "A", "B" or "A and B"; else empty.
 std::string lacking(bool has_a, bool has_b) {
   if (has_a) return has_b ? "" : "B";
   return has_b ? "A" : "A and B";
 }
 
-/// The name of the key of a facet's digests; empty where there are none.
+/// Name of the key of a facet's digests; empty without digests.
 std::string_view key_of(const Items& session) {
   return session.empty() ? "" : spec::key_of_session_value(session.begin()->second);
 }
@@ -36,16 +37,16 @@ bool is_of_one_home(const Items& a, const Items& b) {
   return a.empty() || b.empty() || (!key_of(a).empty() && key_of(a) == key_of(b));
 }
 
-/// The record has its value elsewhere.
 bool is_known_by_value(const std::string& name, const spec::RunRecord& record) {
   for (const char* const facet : {"variables", "determinism"}) {
     const spec::Facet* const found = record.facet(facet);
     if (found != nullptr && (found->items.contains(name) || found->items.contains("seed." + name)))
       return true;
   }
-  const auto& told = record.determinism;
-  return told && (told->seeds.contains(name) || told->switches.contains(name) ||
-                  told->threads.contains(name));
+  const auto& determinism = record.determinism;
+  return determinism &&
+         (determinism->seeds.contains(name) || determinism->switches.contains(name) ||
+          determinism->threads.contains(name));
 }
 
 std::string digest_text(const Items& session, const std::string& name) {
@@ -54,29 +55,21 @@ std::string digest_text(const Items& session, const std::string& name) {
   return "set (digest " + found->second.substr(spec::key_name_digits, shown_digits) + ")";
 }
 
-bool reuses_stages(const spec::RunRecord& record) {
-  return std::any_of(record.stages.begin(), record.stages.end(), [](const auto& stage) {
-    return stage.state == "reused";
-  });
-}
-
 bool is_sampled(const Items& opened) {
   const auto method = opened.find(std::string(spec::opened_method));
   return method == opened.end() || method->second != spec::every_open;
 }
 
 bool has_notes(const Items& opened) {
-  return std::any_of(opened.begin(), opened.end(), [](const auto& item) {
-    return item.first.starts_with(spec::opened_note);
-  });
+  return std::ranges::any_of(
+      opened, [](const auto& item) { return item.first.starts_with(spec::opened_note); });
 }
 
-/// No file that was opened can have been missed.
 bool saw_all(const spec::RunRecord& record, const Items& opened) {
   return !is_sampled(opened) && !has_notes(opened) && !reuses_stages(record);
 }
 
-/// "12 bytes, sha256:..." of a file that was hashed, else its size alone.
+/// Values are "12 bytes, sha256:...", or the size alone for files without a digest.
 bool is_other(const std::string& a, const std::string& b) {
   const bool is_hashed = a.find(',') != std::string::npos && b.find(',') != std::string::npos;
   return is_hashed ? a != b : a.substr(0, a.find(',')) != b.substr(0, b.find(','));
@@ -101,13 +94,17 @@ Files files_of(const Items& opened, const spec::RunRecord& record) {
 }
 
 bool all_are_other(const std::vector<std::string>& a, const std::vector<std::string>& b) {
-  return std::all_of(a.begin(), a.end(), [&](const std::string& one) {
-    return std::all_of(
-        b.begin(), b.end(), [&](const std::string& other) { return is_other(one, other); });
+  return std::ranges::all_of(a, [&](const std::string& one) {
+    return std::ranges::all_of(b, [&](const std::string& other) { return is_other(one, other); });
   });
 }
 
 }  // namespace
+
+bool reuses_stages(const spec::RunRecord& record) {
+  return std::ranges::find(record.stages, "reused", &spec::StageRecord::state) !=
+         record.stages.end();
+}
 
 bool is_uncertain(std::string_view facet) {
   return facet == spec::session_facet || facet == spec::opened_facet;

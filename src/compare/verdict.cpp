@@ -1,15 +1,15 @@
 #include "verdict.hpp"
 
+#include <sabath/spec/run_record.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <set>
 
 namespace sabath::compare {
 namespace {
-
-bool holds(const spec::ItemComparison& item, spec::Rung required) {
-  return item.strongest && *item.strongest >= required;
-}
 
 std::string values_text(const spec::Divergence& at) {
   std::string text = fmt::format("{} against {}", at.text_a(), at.text_b());
@@ -17,7 +17,7 @@ std::string values_text(const spec::Divergence& at) {
   return text;
 }
 
-/// How an item breaks the rung, with the first place where it does.
+/// How an item breaks the rung, with the first such place.
 std::string breach(const spec::ItemComparison& item, spec::Rung required) {
   if (!item.structure.empty()) return fmt::format("{}: {}", item.name, item.structure);
   if (item.first_envelope) {
@@ -55,7 +55,6 @@ std::string required_text(const Requirement& required) {
                      required.or_envelope ? "envelope" : spec::to_string(required.rung));
 }
 
-/// Why a run must not be judged, if so.
 std::optional<std::string> unfinished(const spec::RunRecord& record) {
   if (record.state != spec::RunState::ok) {
     return fmt::format("run {} is '{}'", record.run_id, spec::to_string(record.state));
@@ -111,22 +110,18 @@ std::string pass_reason(const std::vector<const Finding*>& judged,
 }  // namespace
 
 std::optional<Judgement> judge_completeness(const Side& a, const Side& b) {
-  std::vector<std::string> reasons;
+  std::set<std::string> reasons;
   for (const auto* side : {&a, &b}) {
-    if (const auto reason = unfinished(side->record)) reasons.push_back(*reason);
+    if (const auto reason = unfinished(side->record)) reasons.insert(*reason);
   }
   if (reasons.empty()) return std::nullopt;
-  std::sort(reasons.begin(), reasons.end());
-  reasons.erase(std::unique(reasons.begin(), reasons.end()), reasons.end());
+
   return Judgement{spec::Verdict::inconclusive,
                    fmt::format("{}: only complete runs are judged", fmt::join(reasons, " and "))};
 }
 
-Requirement required_rung(const Side& a,
-                          const Side& b,
-                          const Rules& rules,
-                          const Options& options,
-                          spec::Repetition repetition) {
+Requirement required_rung(const PairToCompare& pair, spec::Repetition repetition) {
+  const auto& [a, b, rules, options] = pair;
   if (options.require) return {*options.require, "--require", false};
   if (!options.envelope.empty()) return {spec::Rung::tolerance, "--envelope", true};
   if (rules.require) return {*rules.require, "the recipe", false};
@@ -154,7 +149,7 @@ Judgement not_comparable(const std::vector<spec::FacetDifference>& forbidden) {
   std::vector<std::string> across;
   for (const spec::FacetDifference& one : forbidden) {
     const std::string& name = one.facet == "parameters" ? one.item : one.facet;
-    if (std::find(across.begin(), across.end(), name) == across.end()) across.push_back(name);
+    if (std::ranges::find(across, name) == across.end()) across.push_back(name);
   }
   reason += fmt::format("; --across {} compares them nevertheless", fmt::join(across, ","));
   return {spec::Verdict::not_comparable, reason};
@@ -170,28 +165,19 @@ std::optional<spec::Rung> strongest_of_all(const std::vector<const Finding*>& ju
   return weakest;
 }
 
-Judgement judge(const Side& a,
-                const Side& b,
-                const std::vector<const Finding*>& judged,
-                const std::vector<std::string>& not_evaluated,
-                const Requirement& required,
-                const Finding* first_divergent) {
-  if (auto incomplete = judge_completeness(a, b)) return *std::move(incomplete);
-  return judge_items(judged, not_evaluated, required, first_divergent);
-}
-
 Judgement judge_items(const std::vector<const Finding*>& judged,
                       std::vector<std::string> not_evaluated,
                       const Requirement& required,
                       const Finding* first_divergent) {
   std::vector<const Finding*> broken;
   for (const Finding* finding : judged) {
-    const bool is_within = required.or_envelope && finding->item.within_envelope == true;
-    if (holds(finding->item, required.rung) || is_within) continue;
-    if (!finding->item.undecided || required.rung == spec::Rung::bitwise) {
+    const spec::ItemComparison& item = finding->item;
+    const bool holds = item.strongest && *item.strongest >= required.rung;
+    if (holds || (required.or_envelope && item.within_envelope == true)) continue;
+    if (!item.undecided || required.rung == spec::Rung::bitwise) {
       broken.push_back(finding);
     } else {
-      not_evaluated.push_back(finding->item.name + ": " + *finding->item.undecided);
+      not_evaluated.push_back(item.name + ": " + *item.undecided);
     }
   }
   if (!broken.empty()) {

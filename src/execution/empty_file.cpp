@@ -18,15 +18,15 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view empty_zip{"PK\5\6", 4};
 
-/// Thrown where a byte that is not 0 is met: an archive without members is zeros.
+/// Thrown at a byte that is not 0: an archive without members is zeros.
 struct HasContent {};
 
 void require_zeros(base::ByteView bytes) {
-  if (!std::all_of(bytes.begin(), bytes.end(), [](auto byte) { return byte == std::byte{0}; }))
+  if (!std::ranges::all_of(bytes, [](auto byte) { return byte == std::byte{0}; }))
     throw HasContent{};
 }
 
-/// How the file is packed, by its name: "" for a plain tar; nothing for what is no tar.
+/// Returns how the file is packed, by its name: "" for a plain tar; nothing for other files.
 std::optional<std::string_view> packing_of(const std::string& name) {
   struct Ending {
     std::string_view text;

@@ -2,17 +2,17 @@
 
 #include "real_folders.hpp"
 
-#include <sabath/assets/local_data.hpp>
+#include <sabath/assets/linked_files.hpp>
+#include <sabath/base/digest.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/hash_file.hpp>
+#include <sabath/base/file_stamp.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/execution/output_trees.hpp>
-#include <sabath/spec/output_kept.hpp>
+#include <sabath/spec/stage_record.hpp>
 
 #include <cerrno>
 #include <chrono>
-#include <ctime>
 #include <thread>
 
 #include <sys/stat.h>
@@ -25,9 +25,9 @@ using base::Error;
 using base::ErrorKind;
 
 constexpr const char* in_cache = "cache";
-/// Hashing so much takes long enough for a person to ask what goes on.
+/// From this size on the progress of hashing is reported.
 constexpr std::uint64_t long_bytes = std::uint64_t{256} << 20U;
-constexpr std::uint64_t told_bytes = std::uint64_t{64} << 20U;
+constexpr std::uint64_t reported_bytes = std::uint64_t{64} << 20U;
 
 constexpr int most_hashings = 3;
 constexpr const char* hashed_only = "hashed only: ";
@@ -42,20 +42,20 @@ bool is_later(const timespec& a, const timespec& b) {
   return a.tv_sec != b.tv_sec ? a.tv_sec > b.tv_sec : a.tv_nsec > b.tv_nsec;
 }
 
-/// But for its mode and its names.
+/// Equal except for mode and names.
 bool has_changed(const struct stat& then, const struct stat& now) {
   return then.st_ino != now.st_ino || then.st_size != now.st_size ||
          is_later(now.st_mtim, then.st_mtim) || is_later(then.st_mtim, now.st_mtim);
 }
 
-/// A file that moved out of the run with its folder keeps its stamp.
+/// A file that moved out of the run with its directory keeps its stamp.
 bool is_elsewhere(const spec::OutputRecord& output, const home::RunFiles& files) {
   const fs::path folder = files.outputs(output.stage);
   return way_out(files.directory(), folder, folder / output.path).has_value();
 }
 
-/// Times of files move in steps of some milliseconds: what is written within the step of the last
-/// change would not be told by them. So this waits for its end, but not for a clock of elsewhere.
+/// Times of files move in steps of some milliseconds, and do not show a write within the step of
+/// the last change. So this waits for the step to end, but not for the clock of another machine.
 struct stat settled_status(const fs::path& file) {
   struct stat status = status_of(file);
   for (int i = 0; i < 20; ++i) {
@@ -74,7 +74,7 @@ std::string too_large(std::uint64_t size_bytes, std::uint64_t largest_bytes) {
          " of cache.largest_output";
 }
 
-/// Why the file is not in the cache after this; empty where it is.
+/// Returns why the file is not in the cache after this; empty where it is.
 std::string why_not_kept(const spec::OutputRecord& output,
                          const fs::path& file,
                          const OutputStamps& stamps,
@@ -101,7 +101,7 @@ void hash_once(spec::OutputRecord& record,
       throw Error(ErrorKind::interrupted,
                   "interrupted while its output '" + record.path + "' was hashed");
     }
-    if (record.size_bytes < long_bytes || done < progress.done + told_bytes) return;
+    if (record.size_bytes < long_bytes || done < progress.done + reported_bytes) return;
     progress.done = done;
     observer.progress(progress);
   });
@@ -142,7 +142,7 @@ void hash_output(spec::OutputRecord& record,
     stamps.note(file, before);
     record.size_bytes = static_cast<std::uint64_t>(before.st_size);
     hash_once(record, file, observer, stop);
-    if (assets::fingerprint(before) == assets::fingerprint(status_of(file))) return;
+    if (base::stamp_from(before) == base::stamp_from(status_of(file))) return;
     if (hashings < most_hashings) continue;
     record.kept = std::string(hashed_only) + "it was written to whenever it was hashed";
     return;
@@ -166,17 +166,17 @@ void keep_for_reuse(spec::OutputRecord& record,
   if (record.kept) return;  // it never held still
   const struct stat hashed = stamps.of(file);
   if (cache.share(file, record.digest, hashed, true)) {
-    // The bytes are there twice where they cannot be there once.
+    // The bytes are stored twice where one copy cannot be shared.
     const bool changed = has_changed(hashed, status_of(file));
     const cache::Object object = changed ? cache::Object{} : cache.publish_file(file);
     if (object.digest != record.digest) {
       record.kept = spec::changed_since_hashed;
       return;
     }
-    // A program stays what it is: objects are not executable.
+    // A program stays executable: objects are not.
     if ((hashed.st_mode & 0111) == 0) {
       fs::remove(file);
-      cache.materialise(object, file);
+      cache.place(object, file);
       note_known(file, stamps);
     }
   }

@@ -18,7 +18,7 @@ using base::ErrorKind;
 
 constexpr std::uint64_t least_bytes = 1U << 20U;
 constexpr std::uint64_t most_text = 1U << 30U;
-/// A file can hold values without end: as long may it take to read them.
+/// Reading may take without end, as the values of some files do.
 constexpr std::chrono::seconds least_time{60};
 constexpr std::uint64_t bytes_per_second = 8U << 20U;
 
@@ -48,7 +48,7 @@ void keep_trees(spec::OutputRecord& output,
     throw Error(ErrorKind::integrity,
                 "reading them takes longer than " + base::format_duration(most));
   };
-  const auto told = [&](const char* why) {
+  const auto warn = [&](const char* why) {
     observer.note("output " + output.stage + "/" + output.path +
                   ": no digests of its values: " + why);
   };
@@ -64,9 +64,9 @@ void keep_trees(spec::OutputRecord& output,
     output.trees = base::sha256_of(text);
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::interrupted) throw;
-    told(error.what());
+    warn(error.what());
   } catch (const std::exception& error) {
-    told(error.what());  // such as memory, for a file that is made to take it
+    warn(error.what());  // such as out of memory, for a hostile file
   }
 }
 
@@ -78,7 +78,7 @@ std::optional<spec::OutputTrees> read_trees(const home::RunFiles& files,
   if (base::sha256_of(*text) != output.trees) {
     throw Error(ErrorKind::integrity,
                 file.string() + ": was changed after the run",
-                "its digest is no longer the one in the run's record");
+                "its digest differs from the one in the record of the run");
   }
   return spec::parse_output_trees(*text, file.string());
 }

@@ -2,6 +2,7 @@
 #include <sabath/execution/run_in_flight.hpp>
 #include <sabath/home/batch_files.hpp>
 #include <sabath/home/run_files.hpp>
+#include <sabath/spec/run_record.hpp>
 
 #include <algorithm>
 

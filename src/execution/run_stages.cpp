@@ -23,12 +23,12 @@ class StagesInFlight {
   StagesInFlight(const std::vector<spec::PlannedStage>& stages,
                  const planning::NodeCapacity& capacity,
                  const RunStage& run,
-                 const std::function<void(const std::string&)>& tell,
+                 const std::function<void(const std::string&)>& report,
                  const std::stop_token& stop,
                  MadeOutputs made)
       : stages_(stages),
         run_(run),
-        tell_(tell),
+        report_(report),
         stop_(stop),
         graph_(stages, capacity),
         results_(stages.size()),
@@ -53,11 +53,11 @@ class StagesInFlight {
     for (const std::size_t stage : graph_.running())
       names += (names.empty() ? "" : ", ") + stages_[stage].name;
     try {
-      tell_(names);
+      report_(names);
     } catch (const base::Error&) {
-      // On a full disk, say: what the stages have made is worth more than a status.
+      // The disk may be full: the outputs of the stages are worth more than a status.
     }
-    if (!start.place) {
+    if (!start.slots) {
       end(start.stage, guarded(start, made_));
       return;
     }
@@ -78,14 +78,14 @@ class StagesInFlight {
     return failed;
   }
 
-  /// What goes wrong with one stage is no reason to leave the others alone.
+  /// A failure of one stage does not end the others.
   StageResult guarded(const planning::StageGraph::Start& start, const MadeOutputs& made) const {
     const spec::PlannedStage& stage = stages_[start.stage];
     StageResult failed = failure(stage, {});
     try {
-      const bool is_bound = start.place && !start.place->cpus.empty();
-      if (is_bound) base::bind_to_cpus(start.place->cpus);
-      return run_(stage, start.place, made, stop_);
+      const bool is_bound = start.slots && !start.slots->cpus.empty();
+      if (is_bound) base::bind_to_cpus(start.slots->cpus);
+      return run_(stage, start.slots, made, stop_);
     } catch (const base::Error& error) {
       if (error.kind() == base::ErrorKind::interrupted) failed.record.state = "interrupted";
       failed.record.message = error.what();
@@ -155,7 +155,7 @@ class StagesInFlight {
 
   const std::vector<spec::PlannedStage>& stages_;
   const RunStage& run_;
-  const std::function<void(const std::string&)>& tell_;
+  const std::function<void(const std::string&)>& report_;
   std::stop_token stop_;
   planning::StageGraph graph_;
   std::vector<std::optional<StageResult>> results_;
@@ -173,10 +173,10 @@ class StagesInFlight {
 StagesOutcome run_stages(const std::vector<spec::PlannedStage>& stages,
                          const planning::NodeCapacity& capacity,
                          const RunStage& run,
-                         const std::function<void(const std::string&)>& tell,
+                         const std::function<void(const std::string&)>& report,
                          const std::stop_token& stop,
                          MadeOutputs made) {
-  return StagesInFlight(stages, capacity, run, tell, stop, std::move(made)).run();
+  return StagesInFlight(stages, capacity, run, report, stop, std::move(made)).run();
 }
 
 planning::NodeCapacity capacity_for(const std::vector<spec::PlannedStage>& stages,
@@ -187,14 +187,14 @@ planning::NodeCapacity capacity_for(const std::vector<spec::PlannedStage>& stage
   capacity.cores = probe::usable_cores();
   capacity.memory_bytes = host.memory.effective_bytes;
   // Of a study's memory a run has as much as its largest stage wants.
-  if (plan.place) {
+  if (plan.slots) {
     std::uint64_t own = 0;
     for (const spec::PlannedStage& stage : plan.stages)
       own = std::max(own, stage.resources.memory_bytes);
     if (own > 0) capacity.memory_bytes = std::min(capacity.memory_bytes, own);
   }
-  const bool own_gpus = plan.place && !plan.place->gpus.empty();
-  capacity.gpus = own_gpus ? plan.place->gpus : planning::visible_gpus(host.gpus);
+  const bool own_gpus = plan.slots && !plan.slots->gpus.empty();
+  capacity.gpus = own_gpus ? plan.slots->gpus : planning::visible_gpus(host.gpus);
   return capacity;
 }
 

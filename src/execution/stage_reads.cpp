@@ -1,7 +1,6 @@
 #include "stage_reads.hpp"
 
 #include <sabath/base/text/text_table.hpp>
-#include <sabath/planning/stage_template.hpp>
 
 #include <set>
 #include <string_view>

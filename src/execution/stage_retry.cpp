@@ -4,12 +4,11 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/file_end.hpp>
 #include <sabath/base/text/regex.hpp>
 
 #include <algorithm>
-#include <condition_variable>
 #include <fstream>
-#include <mutex>
 #include <vector>
 
 namespace sabath::execution {
@@ -18,20 +17,20 @@ namespace {
 namespace fs = std::filesystem;
 using base::ProcessEnd;
 
-/// Where the last words of a command stand; logs of gigabytes are not searched.
+/// Size of the searched end of a log: logs of gigabytes are not searched.
 constexpr std::size_t searched_bytes = 64U << 10U;
 constexpr const char* try_prefix = "try-";
 
 template <class T>
 bool contains(const std::vector<T>& items, const T& wanted) {
-  return std::find(items.begin(), items.end(), wanted) != items.end();
+  return std::ranges::find(items, wanted) != items.end();
 }
 
 std::optional<std::string> named_in_logs(const std::vector<std::string>& patterns,
                                          const fs::path& folder) {
   if (patterns.empty()) return std::nullopt;
   for (const char* log : {"stderr.log", "stdout.log"}) {
-    const std::string text = end_of(folder / log, searched_bytes);
+    const std::string text = base::read_file_end(folder / log, searched_bytes);
     for (const std::string& pattern : patterns) {
       if (base::Regex(pattern).search(text) == base::Regex::Outcome::found)
         return "'" + pattern + "' is in its " + log;
@@ -41,16 +40,6 @@ std::optional<std::string> named_in_logs(const std::vector<std::string>& pattern
 }
 
 }  // namespace
-
-std::string end_of(const fs::path& log, std::size_t most_bytes) {
-  std::ifstream stream(log, std::ios::binary | std::ios::ate);
-  if (!stream) return {};
-  const auto size = static_cast<std::size_t>(stream.tellg());
-  std::string text(std::min(size, most_bytes), '\0');
-  stream.seekg(static_cast<std::streamoff>(size - text.size()));
-  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
-  return text;
-}
 
 std::optional<std::string> why_again(const spec::Retry& retry,
                                      const base::ProcessResult& process,
@@ -81,14 +70,6 @@ void put_aside(int number, const fs::path& folder, const fs::path& outputs) {
     throw base::Error(base::ErrorKind::storage,
                       outputs.string() + ": cannot be emptied for another try");
   }
-}
-
-bool wait_unless_stopped(std::chrono::nanoseconds duration, const std::stop_token& stop) {
-  std::mutex mutex;
-  std::condition_variable_any never;
-  std::unique_lock lock(mutex);
-  never.wait_for(lock, stop, duration, [] { return false; });
-  return !stop.stop_requested();
 }
 
 }  // namespace sabath::execution

@@ -23,18 +23,18 @@ void StatusObserver::progress(const base::Progress& progress) {
   const std::lock_guard lock(mutex_);
   const base::SteadyTime now = clock_.steady();
   if (progress.finished) {
-    if (told_) tell({});
-    told_.reset();
-  } else if (!told_ || now - *told_ >= between) {
-    told_ = now;
-    tell(text_of(progress));
+    if (reported_) report({});
+    reported_.reset();
+  } else if (!reported_ || now - *reported_ >= between) {
+    reported_ = now;
+    report(text_of(progress));
   }
 }
 
-/// What is done goes on where nobody can be told how far it is.
-void StatusObserver::tell(const std::string& text) const {
+/// The task continues where the status cannot be written.
+void StatusObserver::report(const std::string& text) const {
   try {
-    tell_(text);
+    report_(text);
   } catch (const base::Error&) {
   }
 }

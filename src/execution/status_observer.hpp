@@ -11,28 +11,28 @@
 
 namespace sabath::execution {
 
-/// Passes everything on, and hands over how far long tasks are, now and then and in one line; an
-/// empty one when such a task has ended. `tell` is called from the threads that use the observer,
-/// one at a time.
+/// Observer that passes everything on, and reports the progress of long tasks as one line now and
+/// then; as an empty line when such a task has ended. `report` is called from the threads that use
+/// the observer, one at a time.
 class StatusObserver final : public base::Observer {
  public:
   StatusObserver(base::Observer& inner,
                  base::Clock& clock,
-                 std::function<void(const std::string&)> tell)
-      : inner_(inner), clock_(clock), tell_(std::move(tell)) {}
+                 std::function<void(const std::string&)> report)
+      : inner_(inner), clock_(clock), report_(std::move(report)) {}
 
   void note(std::string_view text) override { inner_.note(text); }
   void warn(std::string_view text, std::string_view hint) override { inner_.warn(text, hint); }
   void progress(const base::Progress& progress) override;
 
  private:
-  void tell(const std::string& text) const;
+  void report(const std::string& text) const;
 
   base::Observer& inner_;
   base::Clock& clock_;
-  std::function<void(const std::string&)> tell_;
+  std::function<void(const std::string&)> report_;
   std::mutex mutex_;
-  std::optional<base::SteadyTime> told_;
+  std::optional<base::SteadyTime> reported_;
 };
 
 }  // namespace sabath::execution

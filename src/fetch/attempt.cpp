@@ -3,38 +3,30 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/text/text_table.hpp>
 
+#include <algorithm>
+
 namespace sabath::fetch {
 
 namespace {
 
-void put_failure(Outcome& outcome, const Failure& failure) {
-  outcome.problem = failure.problem;
-  outcome.hint = failure.hint;
-  outcome.retryable = failure.retryable;
-  outcome.not_found = failure.not_found;
-  outcome.access_needed = failure.access_needed;
-  outcome.retry_after = failure.retry_after;
-  outcome.unreachable = failure.unreachable;
-}
-
-bool is_there(const Request& request, const base::StagedFile& to) {
+bool is_there(const Request& request, const base::PartialFile& to) {
   const auto there = to.contiguous_bytes();
   return there > 0 && there == request.size_bytes;
 }
 
-/// Of what is there from this source, if anything is.
-Validators kept_validators(const SourceUrl& source, const base::StagedFile& to) {
+/// Returns the validators of the present bytes of this source.
+Validators kept_validators(const SourceUrl& source, const base::PartialFile& to) {
   for (const base::ByteSource& kept : to.sources()) {
     if (kept.url == source.displayed) return {kept.etag, kept.last_modified};
   }
   return {};
 }
 
-/// What is missing; a partial of which nothing can be proved is dropped first.
+/// Returns the request for the missing bytes. Drops a partial without provable version first.
 Asked ask(const SourceUrl& source,
           const Request& request,
           const Validators& validators,
-          base::StagedFile& to,
+          base::PartialFile& to,
           base::Observer& observer) {
   const auto there = to.contiguous_bytes();
   const bool too_long = request.size_bytes && there > *request.size_bytes;
@@ -52,7 +44,7 @@ Asked ask(const SourceUrl& source,
 
 Outcome attempt(const SourceUrl& source,
                 const Request& request,
-                base::StagedFile& to,
+                base::PartialFile& to,
                 base::Observer& observer,
                 const Perform& perform) {
   Outcome outcome;
@@ -66,14 +58,14 @@ Outcome attempt(const SourceUrl& source,
       break;
     }
     const Asked asked = ask(source, request, validators, to, observer);
-    Intake intake(asked, source.displayed, to);
-    const Turn turn = perform(asked, intake);
-    validators = intake.validators();
+    ResponseWriter writer(asked, source.displayed, to);
+    const Turn turn = perform(asked, writer);
+    validators = writer.validators();
     outcome.effective_url = turn.effective_url;
-    outcome.transferred += intake.received_bytes();
+    outcome.transferred += writer.received_bytes();
     outcome.ok = turn.end == End::complete;
     if (turn.end == End::failed || (turn.end == End::again && !has_second_chance)) {
-      put_failure(outcome, intake.failure());
+      add_failure(outcome, true, writer.failure().problem, writer.failure());
       break;
     }
     if (turn.end == End::again) has_second_chance = false;
@@ -97,12 +89,31 @@ Outcome failed_outcome(const std::string& url, const Failure& failure) {
   Outcome outcome;
   outcome.url = displayed_url(url);
   outcome.effective_url = outcome.url;
-  put_failure(outcome, failure);
+  add_failure(outcome, true, failure.problem, failure);
   return outcome;
+}
+
+void throw_failure(const std::string& place, const Failure& failure) {
+  auto kind = failure.not_found ? base::ErrorKind::not_found : base::ErrorKind::transfer;
+  if (failure.access_needed) kind = base::ErrorKind::access;
+  throw base::Error(kind, place + ": " + failure.problem, failure.hint);
 }
 
 void throw_stopped(const SourceUrl& source) {
   throw base::Error(base::ErrorKind::interrupted, source.displayed + ": the transfer was stopped");
+}
+
+std::chrono::milliseconds backoff(const RetryPolicy& policy,
+                                  int failures,
+                                  std::chrono::milliseconds floor,
+                                  std::minstd_rand& random) {
+  auto width = policy.base;
+  for (int i = 1; i < failures && width < policy.cap; ++i)
+    width *= 2;
+  width = std::min(width, policy.cap);
+  using Count = std::chrono::milliseconds::rep;
+  std::uniform_int_distribution<Count> jitter(0, std::max<Count>(width.count(), 0));
+  return floor + std::chrono::milliseconds(jitter(random));
 }
 
 }  // namespace sabath::fetch

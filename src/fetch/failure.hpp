@@ -5,7 +5,7 @@
 
 namespace sabath::fetch {
 
-/// Why one attempt did not give the file, and what may be done about it.
+/// Cause of a failed attempt, and what may help.
 struct Failure {
   std::string problem{};
   std::string hint{};
@@ -13,8 +13,7 @@ struct Failure {
   bool not_found = false;
   bool access_needed = false;
   std::chrono::milliseconds retry_after{0};
-  /// The host, as `host_key` names it, that was not found or took no connection; empty where there
-  /// was another trouble.
+  /// Host that was not found or took no connection, as `host_key` names it; empty for other causes.
   std::string unreachable{};
 };
 

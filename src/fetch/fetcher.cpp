@@ -3,20 +3,6 @@
 
 namespace sabath::fetch {
 
-std::optional<bool> Fetcher::still_has(const std::string&,
-                                       const base::ByteSource&,
-                                       std::stop_token) {
-  return std::nullopt;
-}
-
-std::optional<ListedFile> Fetcher::published(const std::string&, std::stop_token) {
-  return std::nullopt;
-}
-
-bool Fetcher::names_many(const std::string&) const {
-  return false;
-}
-
 std::vector<ListedFile> Fetcher::list(const std::string& url,
                                       std::optional<std::uint64_t>,
                                       base::Observer&,

@@ -4,7 +4,7 @@
 #include "http/answer.hpp"
 #include "progress_meter.hpp"
 #include "source_url.hpp"
-#include "transfer/intake.hpp"
+#include "transfer/response_writer.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/unique_fd.hpp>
@@ -31,7 +31,7 @@ struct OpenFile {
   Validators validators{};
 };
 
-/// A file's version is its inode, size and times; a server would make its ETag of them too.
+/// The version of a file: inode, size and times, as servers make their ETag.
 Validators validators_of(const struct stat& status) {
   return {.etag = fmt::format("\"{}-{}-{}-{}.{:09}-{}.{:09}\"",
                               status.st_dev,
@@ -64,7 +64,7 @@ std::variant<OpenFile, Failure> open_file(const std::string& path) {
   return file;
 }
 
-/// In the terms of the other sources, so that one judge decides for all.
+/// Returns the answer that a server would give, so that `judge` decides.
 Answer answer_of(const OpenFile& file, std::uint64_t offset_bytes) {
   Answer answer;
   answer.status = offset_bytes > 0 ? 206 : 200;
@@ -85,10 +85,10 @@ bool is_unchanged(const OpenFile& file) {
   return ::fstat(file.fd.get(), &status) == 0 && validators_of(status) == file.validators;
 }
 
-/// Reads what the intake wants; `each_block` is called between blocks and may throw.
+/// Copies to the writer. `each_block` is called between blocks and may throw.
 End copy(const OpenFile& file,
          std::uint64_t offset_bytes,
-         Intake& intake,
+         ResponseWriter& writer,
          const std::function<void()>& each_block) {
   std::vector<std::byte> block(block_bytes);
   while (true) {
@@ -96,52 +96,71 @@ End copy(const OpenFile& file,
     const auto at = static_cast<off_t>(offset_bytes);
     const ssize_t count = ::pread(file.fd.get(), block.data(), block.size(), at);
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return intake.break_off(open_failure(errno));
-    if (count == 0 && is_unchanged(file)) return intake.finish();
-    if (count == 0) return intake.drop("has changed while it was read");
+    if (count < 0) return writer.break_off(open_failure(errno));
+    if (count == 0 && is_unchanged(file)) return writer.finish();
+    if (count == 0) return writer.drop("has changed while it was read");
     offset_bytes += static_cast<std::uint64_t>(count);
     const auto bytes = base::ByteView(block).first(static_cast<std::size_t>(count));
-    if (!intake.take(bytes)) return intake.break_off({});
+    if (!writer.take(bytes)) return writer.break_off({});
   }
 }
 
+/// Files of this machine. libcurl is not used: its file: gives an empty file for a folder, and
+/// reads devices and pipes.
+class FileFetcher final : public Fetcher {
+ public:
+  FileFetcher(bool allowed, base::Clock& clock) : allowed_(allowed), clock_(clock) {}
+
+  std::vector<std::string_view> schemes() const override { return {"file"}; }
+  std::string_view name() const override { return "file"; }
+  std::string_view description() const override { return "files of this machine"; }
+
+  Outcome fetch(const std::vector<std::string>& urls,
+                const Request& request,
+                base::PartialFile& to,
+                base::Observer& observer,
+                std::stop_token stop) override {
+    const std::string& url = urls.front();
+    const auto parsed = parse_source_url(url);
+    if (const auto* failure = std::get_if<Failure>(&parsed)) return failed_outcome(url, *failure);
+    const auto& source = std::get<SourceUrl>(parsed);
+    if (!allowed_) return failed_outcome(url, {.problem = "file: sources are not allowed here"});
+    const auto opened = open_file(source.path);
+    if (const auto* failure = std::get_if<Failure>(&opened)) return failed_outcome(url, *failure);
+    const auto& file = std::get<OpenFile>(opened);
+
+    ProgressMeter meter(request.label.empty() ? source.displayed : request.label, observer, clock_);
+    return attempt(source, request, to, observer, [&](const Asked& asked, ResponseWriter& writer) {
+      writer.begin(answer_of(file, asked.offset_bytes));
+      const End end = copy(file, asked.offset_bytes, writer, [&] {
+        if (stop.stop_requested()) throw_stopped(source);
+        meter.report(to.contiguous_bytes(), writer.size_bytes());
+      });
+      meter.report_now(to.contiguous_bytes(), writer.size_bytes());
+      return Turn{end, source.displayed};
+    });
+  }
+
+  std::optional<bool> still_has(const std::string& url,
+                                const base::ByteSource& version,
+                                std::stop_token /*stop*/) override {
+    if (scheme_of(url) != "file" || !allowed_) return std::nullopt;
+    const auto parsed = parse_source_url(url);
+    if (std::holds_alternative<Failure>(parsed)) return std::nullopt;
+    const auto opened = open_file(std::get<SourceUrl>(parsed).path);
+    if (std::holds_alternative<Failure>(opened)) return std::nullopt;
+    return std::get<OpenFile>(opened).validators.etag == version.etag;
+  }
+
+ private:
+  bool allowed_;
+  base::Clock& clock_;
+};
+
 }  // namespace
 
-Outcome FileFetcher::fetch(const std::vector<std::string>& urls,
-                           const Request& request,
-                           base::StagedFile& to,
-                           base::Observer& observer,
-                           std::stop_token stop) {
-  const std::string& url = urls.front();
-  const auto parsed = parse_source_url(url);
-  if (const auto* failure = std::get_if<Failure>(&parsed)) return failed_outcome(url, *failure);
-  const auto& source = std::get<SourceUrl>(parsed);
-  if (!allowed_) return failed_outcome(url, {.problem = "file: sources are not allowed here"});
-  const auto opened = open_file(source.path);
-  if (const auto* failure = std::get_if<Failure>(&opened)) return failed_outcome(url, *failure);
-  const auto& file = std::get<OpenFile>(opened);
-
-  ProgressMeter meter(request.label.empty() ? source.displayed : request.label, observer, clock_);
-  return attempt(source, request, to, observer, [&](const Asked& asked, Intake& intake) {
-    intake.begin(answer_of(file, asked.offset_bytes));
-    const End end = copy(file, asked.offset_bytes, intake, [&] {
-      if (stop.stop_requested()) throw_stopped(source);
-      meter.tell(to.contiguous_bytes(), intake.size_bytes());
-    });
-    meter.tell_now(to.contiguous_bytes(), intake.size_bytes());
-    return Turn{end, source.displayed};
-  });
-}
-
-std::optional<bool> FileFetcher::still_has(const std::string& url,
-                                           const base::ByteSource& version,
-                                           std::stop_token) {
-  if (scheme_of(url) != "file" || !allowed_) return std::nullopt;
-  const auto parsed = parse_source_url(url);
-  if (std::holds_alternative<Failure>(parsed)) return std::nullopt;
-  const auto opened = open_file(std::get<SourceUrl>(parsed).path);
-  if (std::holds_alternative<Failure>(opened)) return std::nullopt;
-  return std::get<OpenFile>(opened).validators.etag == version.etag;
+std::unique_ptr<Fetcher> make_file_fetcher(bool is_allowed, base::Clock& clock) {
+  return std::make_unique<FileFetcher>(is_allowed, clock);
 }
 
 }  // namespace sabath::fetch

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "failure.hpp"
-#include "http/validators.hpp"
+#include "http/answer.hpp"
 #include "source_url.hpp"
-#include "transfer/climb.hpp"
+#include "transfer/connection_tuner.hpp"
 
 #include <sabath/base/clock.hpp>
 
@@ -13,45 +13,45 @@
 
 namespace sabath::fetch {
 
-/// A host that sources of one file are on: what it bears counts for all of them.
+/// A host with one or more sources of a file. Its limits count for all of them.
 struct Host {
   explicit Host(std::string host, unsigned most_connections)
-      : name(std::move(host)), climb(most_connections) {}
+      : name(std::move(host)), tuner(most_connections) {}
 
   std::string name;
-  Climb climb;
+  ConnectionTuner tuner;
   base::SteadyTime embargo{};  ///< no new requests before
-  std::uint64_t bytes = 0;     ///< that came from it
+  std::uint64_t bytes = 0;     ///< received from it
 };
 
 enum class Ranges { unknown, served, not_served };
 
-/// One source of a file, and what was learned of it.
+/// One source of a file, and its known properties.
 struct Mirror {
   Mirror(SourceUrl url, std::string its_name, Host& its_host)
       : source(std::move(url)), name(std::move(its_name)), host(&its_host) {}
 
   SourceUrl source;
-  std::string name;  ///< of its bytes, among those of the file's other sources
+  std::string name;  ///< of its bytes in the partial file
   Host* host;
-  /// Where redirects led, as long as that works: a signed URL, which expires.
+  /// Target of the redirects while it works: a signed URL expires.
   std::optional<SourceUrl> resolved{};
   bool redirects = false;
-  bool may_resolve_again = true;  ///< not done since the last good answer
-  bool is_resolving = false;      ///< one request is enough to find out where redirects lead now
+  bool may_resolve_again = true;  ///< not yet done since the last good answer
+  bool is_resolving = false;      ///< one request finds the new target of the redirects
 
-  Validators validators{};  ///< of the version that its bytes in the file are of
+  Validators validators{};  ///< of its bytes in the file
   bool is_bound = false;    ///< there are such bytes
-  unsigned number = 0;      ///< of that version in the staged file
+  unsigned number = 0;      ///< of that version in the partial file
   Ranges ranges = Ranges::unknown;
-  int misfits = 0;  ///< answers that did not fit what was there or was asked
+  int misfits = 0;  ///< answers that did not fit the request or the present bytes
 
   int failures = 0;  ///< in a row
   std::uint64_t bytes = 0;
   std::uint64_t bytes_at_failure = 0;
   base::SteadyTime embargo{};
-  std::optional<Failure> final_failure{};  ///< it is given up
-  std::string effective{};                 ///< where its last answer came from, fit for display
+  std::optional<Failure> final_failure{};  ///< set when the source is given up
+  std::string effective{};                 ///< URL of its last answer, fit for display
 
   double rate = 0;  ///< bytes per second of one connection
   std::chrono::nanoseconds response{};

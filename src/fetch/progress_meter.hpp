@@ -11,25 +11,25 @@
 
 namespace sabath::fetch {
 
-/// Tells an observer how far a transfer is, ten times a second at most.
+/// Reports the progress of a transfer to an observer, at most ten times a second.
 class ProgressMeter {
  public:
   ProgressMeter(std::string task, base::Observer& observer, base::Clock& clock)
       : task_(std::move(task)), observer_(observer), clock_(clock) {}
 
-  /// `connections` and `sources`: how many give bytes now; 0: does not apply.
-  void tell(std::uint64_t done_bytes,
-            std::optional<std::uint64_t> total_bytes,
-            unsigned connections = 0,
-            unsigned sources = 0) {
-    if (told_ && clock_.steady() - *told_ < std::chrono::milliseconds(100)) return;
-    tell_now(done_bytes, total_bytes, connections, sources);
+  /// `connections` and `sources`: the number that deliver bytes; 0: does not apply.
+  void report(std::uint64_t done_bytes,
+              std::optional<std::uint64_t> total_bytes,
+              unsigned connections = 0,
+              unsigned sources = 0) {
+    if (reported_ && clock_.steady() - *reported_ < std::chrono::milliseconds(100)) return;
+    report_now(done_bytes, total_bytes, connections, sources);
   }
-  void tell_now(std::uint64_t done_bytes,
-                std::optional<std::uint64_t> total_bytes,
-                unsigned connections = 0,
-                unsigned sources = 0) {
-    told_ = clock_.steady();
+  void report_now(std::uint64_t done_bytes,
+                  std::optional<std::uint64_t> total_bytes,
+                  unsigned connections = 0,
+                  unsigned sources = 0) {
+    reported_ = clock_.steady();
     observer_.progress({.task = task_,
                         .done = done_bytes,
                         .total = total_bytes,
@@ -41,7 +41,7 @@ class ProgressMeter {
   std::string task_;
   base::Observer& observer_;
   base::Clock& clock_;
-  std::optional<base::SteadyTime> told_{};
+  std::optional<base::SteadyTime> reported_{};
 };
 
 }  // namespace sabath::fetch

@@ -6,7 +6,7 @@ namespace sabath::fetch {
 
 namespace {
 
-/// A host that answered so shortly before is there, whatever became of one connection.
+/// A host that answered so recently is reachable, although one connection failed.
 constexpr std::chrono::seconds just_now(10);
 
 }  // namespace
@@ -41,7 +41,8 @@ void Reachability::gave_up(const Failure& failure) {
 }
 
 bool Reachability::is_news(const Failure& failure) {
-  return failure.unreachable.empty() || !std::exchange(hosts_[failure.unreachable].was_told, true);
+  return failure.unreachable.empty() ||
+         !std::exchange(hosts_[failure.unreachable].was_reported, true);
 }
 
 }  // namespace sabath::fetch

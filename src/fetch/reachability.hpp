@@ -11,32 +11,32 @@
 
 namespace sabath::fetch {
 
-/// What names the host of `source` below: "https://data.example.org:8443".
+/// Returns the name of the host of `source`: "https://data.example.org:8443".
 std::string host_key(const SourceUrl& source);
 
-/// What an outcome says of one more source that failed: its hosts are named where none was reached.
+/// Adds the host of one more failed source. `hosts` becomes empty when a source was reached.
 void add_unreachable(std::string& hosts, bool is_first, const std::string& host);
 
-/// Hosts that the sources of one file could not reach by any number of attempts: those of the other
-/// files would not either. Lives as long as its fetcher, that is as long as the command.
+/// Hosts that could not be reached by all attempts for one file. They are not asked for other
+/// files. Lives as long as its fetcher, which lives as long as the command.
 class Reachability {
  public:
   explicit Reachability(base::Clock& clock) : clock_(clock) {}
 
-  /// Why nothing is asked of the host any more; not to be retried.
+  /// Returns why the host is not asked any more. It is not retryable.
   std::optional<Failure> verdict(const std::string& host) const;
   void answered(const std::string& host);
-  /// A source was given up. Means something where `failure.unreachable` is set, and its host has
-  /// not answered others just now.
+  /// Called when a source is given up. Counts where `failure.unreachable` is set and its host did
+  /// not just answer others.
   void gave_up(const Failure& failure);
-  /// Is a retry because of this worth a line? Once for a host that cannot be reached.
+  /// Is this failure to be shown? Once for each unreachable host.
   bool is_news(const Failure& failure);
 
  private:
   struct Host {
     std::optional<base::SteadyTime> answered{};
     std::optional<Failure> failure{};
-    bool was_told = false;
+    bool was_reported = false;
   };
 
   base::Clock& clock_;

@@ -14,20 +14,20 @@ struct CurlText {
   ~CurlText() { curl_free(text); }
 };
 
-std::string part_of(CURLU* url, CURLUPart part, unsigned flags = 0) {
-  CurlText value;
-  if (curl_url_get(url, part, &value.text, flags) != CURLUE_OK) return {};
-  return value.text;
-}
-
 std::string without(CURLU* url, std::initializer_list<CURLUPart> parts) {
   const CurlUrl copy(curl_url_dup(url));
   for (const CURLUPart part : parts)
     curl_url_set(copy.get(), part, nullptr, 0);
-  return part_of(copy.get(), CURLUPART_URL);
+  return url_part(copy.get(), CURLUPART_URL);
 }
 
 }  // namespace
+
+std::string url_part(CURLU* url, CURLUPart part, unsigned flags) {
+  CurlText value;
+  if (curl_url_get(url, part, &value.text, flags) != CURLUE_OK) return {};
+  return value.text;
+}
 
 std::string scheme_of(std::string_view url) {
   std::string scheme;
@@ -50,9 +50,9 @@ std::variant<SourceUrl, Failure> read_source_url(CurlUrl handle) {
   SourceUrl source;
   CURLU* const url = handle.get();
   source.handle = std::move(handle);
-  source.scheme = part_of(url, CURLUPART_SCHEME);
-  source.path = part_of(url, CURLUPART_PATH, CURLU_URLDECODE);
-  source.host = part_of(url, CURLUPART_HOST);
+  source.scheme = url_part(url, CURLUPART_SCHEME);
+  source.path = url_part(url, CURLUPART_PATH, CURLU_URLDECODE);
+  source.host = url_part(url, CURLUPART_HOST);
   source.plain = without(url, {CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_OPTIONS});
   source.displayed = without(
       url,
@@ -60,7 +60,7 @@ std::variant<SourceUrl, Failure> read_source_url(CurlUrl handle) {
   if (source.host.starts_with('-')) {
     return Failure{.problem = "malformed URL: a host may not begin with '-'"};
   }
-  const std::string port = part_of(url, CURLUPART_PORT);
+  const std::string port = url_part(url, CURLUPART_PORT);
   if (!port.empty()) source.host += ':' + port;
   return source;
 }
@@ -84,13 +84,13 @@ std::variant<SourceUrl, Failure> redirected(const SourceUrl& from, const std::st
   if (code != CURLUE_OK) return malformed(code);
   CURLU* const to = handle.get();
   const bool same_host =
-      part_of(to, CURLUPART_HOST) == part_of(from.handle.get(), CURLUPART_HOST) &&
-      part_of(to, CURLUPART_PORT, CURLU_DEFAULT_PORT) ==
-          part_of(from.handle.get(), CURLUPART_PORT, CURLU_DEFAULT_PORT) &&
-      part_of(to, CURLUPART_SCHEME) == from.scheme;
+      url_part(to, CURLUPART_HOST) == url_part(from.handle.get(), CURLUPART_HOST) &&
+      url_part(to, CURLUPART_PORT, CURLU_DEFAULT_PORT) ==
+          url_part(from.handle.get(), CURLUPART_PORT, CURLU_DEFAULT_PORT) &&
+      url_part(to, CURLUPART_SCHEME) == from.scheme;
   for (const CURLUPart part : {CURLUPART_USER, CURLUPART_PASSWORD}) {
-    const std::string kept = same_host ? part_of(from.handle.get(), part) : std::string();
-    const std::string own = part_of(to, part);
+    const std::string kept = same_host ? url_part(from.handle.get(), part) : std::string();
+    const std::string own = url_part(to, part);
     if (same_host && own.empty() && !kept.empty()) curl_url_set(to, part, kept.c_str(), 0);
   }
   return read_source_url(std::move(handle));
@@ -137,6 +137,20 @@ std::string displayed_url(const std::string& url) {
   }
   const bool may_hold_a_password = url.find('@') != std::string::npos;
   return may_hold_a_password ? scheme_of(url) + ":..." : url.substr(0, url.find_first_of("?#"));
+}
+
+std::string percent_encoded(std::string_view text, std::string_view plain) {
+  constexpr std::string_view hex = "0123456789ABCDEF";
+  std::string result;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte) != 0 || plain.find(c) != std::string_view::npos) {
+      result += c;
+    } else {
+      result += {'%', hex[byte >> 4U], hex[byte & 15U]};
+    }
+  }
+  return result;
 }
 
 }  // namespace sabath::fetch

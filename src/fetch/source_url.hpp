@@ -12,7 +12,7 @@
 
 namespace sabath::fetch {
 
-/// A source's URL, read by libcurl.
+/// URL of a source, parsed by libcurl.
 struct SourceUrl {
   CurlUrl handle{};
   std::string scheme{};
@@ -24,21 +24,24 @@ struct SourceUrl {
   SourceUrl copy() const;
 };
 
-/// The scheme in lower case ("https", "doi"); empty when there is none. It decides who reads the
-/// rest, which need not be a URL that libcurl knows.
+/// Returns the scheme in lower case ("https", "doi"); empty without one. The rest may be a URL that
+/// libcurl does not know.
 std::string scheme_of(std::string_view url);
 
-/// A Failure where `url` is malformed or its host begins with '-'.
+/// Returns a part of a URL; empty where it has none, or where libcurl refuses to decode it.
+std::string url_part(CURLU* url, CURLUPart part, unsigned flags = 0);
+
+/// Returns a Failure where `url` is malformed or its host begins with '-'.
 std::variant<SourceUrl, Failure> parse_source_url(const std::string& url);
 
-/// Where `location`, which may be relative, leads from `from`. A login stays only on its own host.
+/// Resolves `location`, which may be relative, against `from`. A login stays on its own host.
 std::variant<SourceUrl, Failure> redirected(const SourceUrl& from, const std::string& location);
 
-/// How partials and messages name `url`, one of the sources of a file: as it is displayed, with a
-/// number where others before it differ only in what is not shown.
+/// Returns the name of a source in partials and messages: the displayed URL, with a number where an
+/// earlier source has the same displayed URL.
 std::string name_among(const std::vector<std::string>& urls, const std::string& url);
 
-/// Is `host` (of a SourceUrl) this very machine?
+/// Is `host` (of a SourceUrl) a loopback address?
 bool is_loopback(std::string_view host);
 
 }  // namespace sabath::fetch

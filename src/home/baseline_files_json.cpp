@@ -43,20 +43,32 @@ int exactness(const BaselineKey& key) {
   return (key.site != spec::any_of_all ? 2 : 0) + (key.device != spec::any_of_all ? 1 : 0);
 }
 
-std::string parameters_text(const BaselineKey& runs, const BaselineKey& baseline) {
+using Parameters = spec::ParameterValues;
+
+/// Names of the parameters of both.
+std::set<std::string> names_in(const Parameters& a, const Parameters& b) {
   std::set<std::string> names;
-  for (const auto* key : {&runs, &baseline}) {
-    for (const auto& [name, value] : key->parameters)
+  for (const Parameters* const parameters : {&a, &b}) {
+    for (const auto& [name, value] : *parameters)
       names.insert(name);
   }
-  const auto value_in = [](const BaselineKey& key, const std::string& name) {
-    const auto found = key.parameters.find(name);
-    return found == key.parameters.end() ? std::string("(absent)") : spec::to_string(found->second);
+  return names;
+}
+
+/// Null where there is none.
+const spec::ParameterValue* value_in(const Parameters& parameters, const std::string& name) {
+  const auto found = parameters.find(name);
+  return found == parameters.end() ? nullptr : &found->second;
+}
+
+std::string parameters_text(const BaselineKey& runs, const BaselineKey& baseline) {
+  const auto text_of = [](const spec::ParameterValue* value) {
+    return value == nullptr ? std::string("(absent)") : spec::to_string(*value);
   };
   std::string text;
-  for (const std::string& name : names) {
-    const std::string of_runs = value_in(runs, name);
-    const std::string of_baseline = value_in(baseline, name);
+  for (const std::string& name : names_in(runs.parameters, baseline.parameters)) {
+    const std::string of_runs = text_of(value_in(runs.parameters, name));
+    const std::string of_baseline = text_of(value_in(baseline.parameters, name));
     if (of_runs == of_baseline) continue;
     text += fmt::format("{}{} is {}, of the baseline {}",
                         text.empty() ? "parameter " : ", ",
@@ -90,6 +102,7 @@ struct KeyDistance {
   int differences = 0;
   double parameters = 0;
 
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the 0 behind <=> for a pointer
   auto operator<=>(const KeyDistance&) const = default;
 };
 
@@ -101,17 +114,8 @@ KeyDistance distance_of(const BaselineKey& a, const BaselineKey& b) {
   distance.other_definition = a.recipe_definition != b.recipe_definition;
   distance.differences = differs(a.task, b.task) + differs(a.site, b.site) +
                          differs(a.device, b.device) + (a.data != b.data ? 1 : 0);
-  std::set<std::string> names;
-  for (const BaselineKey* key : {&a, &b}) {
-    for (const auto& [name, value] : key->parameters)
-      names.insert(name);
-  }
-  const auto value_in = [](const BaselineKey& key, const std::string& name) {
-    const auto found = key.parameters.find(name);
-    return found == key.parameters.end() ? nullptr : &found->second;
-  };
-  for (const std::string& name : names) {
-    const double apart = value_distance(value_in(a, name), value_in(b, name));
+  for (const std::string& name : names_in(a.parameters, b.parameters)) {
+    const double apart = value_distance(value_in(a.parameters, name), value_in(b.parameters, name));
     distance.differences += apart > 0 ? 1 : 0;
     distance.parameters += apart;
   }

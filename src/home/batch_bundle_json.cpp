@@ -4,8 +4,9 @@
 #include <sabath/base/file.hpp>
 #include <sabath/base/text/json_reader.hpp>
 #include <sabath/home/batch_bundle.hpp>
+#include <sabath/home/program_bundle.hpp>
 #include <sabath/home/run_files.hpp>
-#include <sabath/home/travelling_program.hpp>
+#include <sabath/spec/run_record.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -44,12 +45,11 @@ bool is_option(const std::string& text, std::size_t at) {
 std::string moved(std::string text, const Moves& moves, const fs::path& here) {
   // The longest first: a folder may lie in another.
   std::vector<std::pair<std::string, std::string>> ordered(moves.begin(), moves.end());
-  std::sort(ordered.begin(), ordered.end(), [](const auto& a, const auto& b) {
-    return a.first.size() > b.first.size();
-  });
+  std::ranges::sort(ordered,
+                    [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });
   std::string result;
   for (std::size_t at = 0; at < text.size();) {
-    const auto found = std::find_if(ordered.begin(), ordered.end(), [&](const auto& move) {
+    const auto found = std::ranges::find_if(ordered, [&](const auto& move) {
       const std::size_t end = at + move.first.size();
       return text.compare(at, move.first.size(), move.first) == 0 &&
              (end == text.size() || !can_be_in_name(text[end])) &&
@@ -112,7 +112,7 @@ void add_needs(const spec::RunPlan& plan, Moves& moves, std::vector<fs::path>& i
   moves.emplace(plan.state_directory, std::string(top) + "/state");
   for (const spec::PlannedInput& input : plan.inputs) {
     const fs::path path = input.path;
-    if (std::find(inputs.begin(), inputs.end(), path) != inputs.end()) continue;
+    if (std::ranges::find(inputs, path) != inputs.end()) continue;
     for (const fs::path& other : inputs) {
       if (other.filename() != path.filename()) continue;
       throw Error(ErrorKind::usage,
@@ -120,7 +120,7 @@ void add_needs(const spec::RunPlan& plan, Moves& moves, std::vector<fs::path>& i
                       ": have one name, and go to the node into one folder");
     }
     const std::string name = path.filename().string();
-    if (name == "sabath" || name == travelling_libraries || name == archive_name || name == top ||
+    if (name == "sabath" || name == bundled_libraries || name == archive_name || name == top ||
         name.starts_with("returned-"))
       throw Error(ErrorKind::usage, path.string() + ": cannot go to the node by this name");
     moves.emplace(input.path, name);
@@ -180,7 +180,7 @@ bool has_own_record(const fs::path& directory) {
 
 Bundle make_bundle(const BatchFiles& files, const spec::BatchPlan& plan) {
   const base::TempDir staging(files.directory(), ".bundle-");
-  const fs::path root = staging.path();
+  const fs::path& root = staging.path();
   const fs::path runs = plan.runs_directory;
   Bundle bundle{files.directory() / archive_name, {}};
   Moves moves;
@@ -249,7 +249,8 @@ fs::path open_bundle(const fs::path& archive,
   try {
     return open_unpacked(root, name, task);
   } catch (const nlohmann::json::exception& error) {
-    throw Error(ErrorKind::integrity, archive.string() + ": is no bundle of runs: " + error.what());
+    throw Error(ErrorKind::integrity,
+                archive.string() + ": is not a bundle of runs: " + error.what());
   }
 }
 

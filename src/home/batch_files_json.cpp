@@ -6,9 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <cerrno>
-#include <charconv>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -29,14 +27,6 @@ void make_mark(const fs::path& folder, const std::string& name) noexcept {
 
 std::string log_name(std::size_t step, const std::string& task) {
   return "job-" + std::to_string(step) + ".log-" + task;
-}
-
-/// 0: it is no number.
-int number_of(const fs::path& folder) {
-  const std::string name = folder.filename().string();
-  int number = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-  return error == std::errc{} && end == name.data() + name.size() ? number : 0;
 }
 
 }  // namespace
@@ -84,7 +74,7 @@ void BatchFiles::write_jobs(const spec::BatchJobs& jobs) const {
   base::write_file_atomically(directory_ / jobs_name, base::pretty_json(spec::to_json(jobs)));
 }
 
-void BatchFiles::tell_submitter() const {
+void BatchFiles::note_submitter() const {
   base::write_file_atomically(directory_ / submitter_name,
                               base::ProcessIdentity::current().text() + "\n",
                               base::Durability::ordered_only);
@@ -96,15 +86,15 @@ std::optional<base::ProcessIdentity> BatchFiles::submitter() const {
   return base::ProcessIdentity::parse(text->substr(0, text->find('\n')));
 }
 
-void BatchFiles::tell_started(std::string_view run_id, int attempt) const noexcept {
+void BatchFiles::note_started(std::string_view run_id, int attempt) const noexcept {
   make_mark(started(), std::string(run_id) + "." + std::to_string(attempt));
 }
 
-void BatchFiles::tell_ended(std::string_view run_id) const noexcept {
+void BatchFiles::note_ended(std::string_view run_id) const noexcept {
   make_mark(ended(), std::string(run_id));
 }
 
-void BatchFiles::tell_cancelled(std::string_view run_id) const {
+void BatchFiles::note_cancelled(std::string_view run_id) const {
   base::make_directories(directory_ / cancelled_name);
   make_mark(directory_ / cancelled_name, std::string(run_id));
 }
@@ -124,26 +114,13 @@ BatchFiles make_batch(const fs::path& parent) {
   for (int number = 1;; ++number) {
     const fs::path directory = parent / "jobs" / std::to_string(number);
     if (::mkdir(directory.c_str(), 0755) == 0) {
-      const BatchFiles files(directory);
+      BatchFiles files(directory);
       base::make_directories(files.started());
       base::make_directories(files.ended());
       return files;
     }
     if (errno != EEXIST) base::throw_errno(directory.string(), "cannot make the folder", errno);
   }
-}
-
-std::vector<BatchFiles> batches_in(const fs::path& parent) {
-  std::vector<fs::path> folders;
-  std::error_code code;
-  for (const auto& entry : fs::directory_iterator(parent / "jobs", code)) {
-    if (number_of(entry.path()) > 0 && BatchFiles(entry.path()).is_written())
-      folders.push_back(entry.path());
-  }
-  std::sort(folders.begin(), folders.end(), [](const fs::path& a, const fs::path& b) {
-    return number_of(a) < number_of(b);
-  });
-  return {folders.begin(), folders.end()};
 }
 
 }  // namespace sabath::home

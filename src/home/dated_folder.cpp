@@ -1,6 +1,6 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/own_tree.hpp>
+#include <sabath/base/write_access.hpp>
 #include <sabath/home/dated_folder.hpp>
 
 #include <cerrno>
@@ -30,7 +30,7 @@ std::string dated_name(const std::string& name,
          digits(14, 2) + digits(17, 2) + "-" + end;
 }
 
-/// Whoever could exchange the new folder could choose what is written over.
+/// A user who could exchange the new folder could choose what is written over.
 void require_fixed(const std::filesystem::path& folder) {
   struct stat status {};
   if (::stat(folder.c_str(), &status) != 0 || !base::can_others_exchange(status)) return;

@@ -13,10 +13,10 @@ namespace fs = std::filesystem;
 using base::Error;
 using base::ErrorKind;
 
-/// Regular files beneath `folder` (two levels) that end in .json, sorted; none when there is no
-/// such folder. The folders of recipes are left alone: what lies there is theirs; so are
-/// schedulers, which are no assets.
-std::vector<fs::path> json_files(const fs::path& folder) {
+/// Regular files beneath `folder` (two levels) that end in .json, sorted; none without the folder.
+/// The folders of recipes are left alone: what lies there is theirs; so are
+/// schedulers and tools, which are not assets.
+std::vector<fs::path> asset_files(const fs::path& folder) {
   std::vector<fs::path> files;
   std::error_code code;
   constexpr auto options = fs::directory_options::skip_permission_denied;
@@ -24,7 +24,7 @@ std::vector<fs::path> json_files(const fs::path& folder) {
        it.increment(code)) {
     std::error_code unreadable;
     if (it.depth() > 1 || it->path().filename() == "schedulers" ||
-        fs::exists(it->path() / "recipe.json", unreadable)) {
+        it->path().filename() == "tools" || fs::exists(it->path() / "recipe.json", unreadable)) {
       it.disable_recursion_pending();
     }
     if (it->path().filename() == "recipe.json") continue;
@@ -32,7 +32,7 @@ std::vector<fs::path> json_files(const fs::path& folder) {
       files.push_back(it->path());
     }
   }
-  std::sort(files.begin(), files.end());
+  std::ranges::sort(files);
   return files;
 }
 
@@ -43,7 +43,7 @@ std::vector<fs::path> recipe_files(const fs::path& folder) {
     const fs::path file = entry.path() / "recipe.json";
     if (fs::is_regular_file(file, code)) files.push_back(file);
   }
-  std::sort(files.begin(), files.end());
+  std::ranges::sort(files);
   return files;
 }
 
@@ -101,6 +101,27 @@ Document named(std::string_view noun,
   throw_unknown(noun, name, known);
 }
 
+/// All documents, those of earlier folders first; each name once.
+template <class Found, class List, class Load>
+std::vector<Found> all_of(const std::vector<fs::path>& folders,
+                          const List& files_in,
+                          const Load& load,
+                          std::vector<BadDocument>& bad) {
+  std::vector<Found> found;
+  std::set<std::string> seen;
+  for (const fs::path& folder : folders) {
+    for (const fs::path& file : files_in(folder)) {
+      try {
+        auto document = load(file);
+        if (seen.insert(document.name).second) found.push_back({std::move(document), file});
+      } catch (const Error& error) {
+        bad.push_back({file, error.what()});
+      }
+    }
+  }
+  return found;
+}
+
 }  // namespace
 
 spec::Recipe load_recipe(const fs::path& file) {
@@ -121,39 +142,15 @@ spec::Recipe Documents::recipe(std::string_view name_or_path) const {
 
 spec::Asset Documents::asset(std::string_view name) const {
   const auto stem = [](const fs::path& file) { return file.stem(); };
-  return named<spec::Asset>("asset", name, asset_folders_, json_files, stem, load_asset);
+  return named<spec::Asset>("asset", name, asset_folders_, asset_files, stem, load_asset);
 }
 
 std::vector<AssetDocument> Documents::assets(std::vector<BadDocument>& bad) const {
-  std::vector<AssetDocument> found;
-  std::set<std::string> seen;
-  for (const fs::path& folder : asset_folders_) {
-    for (const fs::path& file : json_files(folder)) {
-      try {
-        spec::Asset asset = load_asset(file);
-        if (seen.insert(asset.name).second) found.push_back({std::move(asset), file});
-      } catch (const Error& error) {
-        bad.push_back({file, error.what()});
-      }
-    }
-  }
-  return found;
+  return all_of<AssetDocument>(asset_folders_, asset_files, load_asset, bad);
 }
 
 std::vector<RecipeDocument> Documents::recipes(std::vector<BadDocument>& bad) const {
-  std::vector<RecipeDocument> found;
-  std::set<std::string> seen;
-  for (const fs::path& folder : recipe_folders_) {
-    for (const fs::path& file : recipe_files(folder)) {
-      try {
-        spec::Recipe recipe = load_recipe(file);
-        if (seen.insert(recipe.name).second) found.push_back({std::move(recipe), file});
-      } catch (const Error& error) {
-        bad.push_back({file, error.what()});
-      }
-    }
-  }
-  return found;
+  return all_of<RecipeDocument>(recipe_folders_, recipe_files, load_recipe, bad);
 }
 
 }  // namespace sabath::home

@@ -3,9 +3,10 @@
 #include <sabath/base/process/process_identity.hpp>
 #include <sabath/base/process/process_table.hpp>
 #include <sabath/base/text/json_reader.hpp>
-#include <sabath/home/redact.hpp>
+#include <sabath/home/document_secrets.hpp>
 #include <sabath/home/run_files.hpp>
 #include <sabath/probe/host_probe.hpp>
+#include <sabath/spec/run_record.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -42,9 +43,9 @@ std::optional<std::filesystem::path> RunFiles::record_file() const {
   if (std::filesystem::exists(record(), code)) return record();
   const auto text = base::read_file_if_exists(status());
   if (!text) return std::nullopt;
-  const spec::RunStatus told = spec::parse_run_status(*text, status().string());
-  if (told.state != spec::RunState::interrupted) return std::nullopt;
-  const std::filesystem::path last = RunFiles(attempt(told.attempt)).record();
+  const spec::RunStatus last_status = spec::parse_run_status(*text, status().string());
+  if (last_status.state != spec::RunState::interrupted) return std::nullopt;
+  const std::filesystem::path last = RunFiles(attempt(last_status.attempt)).record();
   if (std::filesystem::exists(last, code)) return last;
   return std::nullopt;
 }
@@ -55,6 +56,10 @@ void RunFiles::write_status(const spec::RunStatus& status) const {
   base::write_file_atomically(this->status(),
                               base::pretty_json(redacted(spec::to_json(status))),
                               base::Durability::ordered_only);
+}
+
+bool RunFiles::write_record(const spec::RunRecord& record) const {
+  return base::write_file_once(this->record(), record_text(record));
 }
 
 void announce(const std::filesystem::path& runs, std::string_view run_id, RunEvent event) {
@@ -75,6 +80,44 @@ void stamp_process(spec::RunStatus& status) {
 bool is_provably_gone(const spec::RunStatus& status) {
   const auto process = base::ProcessIdentity::parse(status.process);
   return process && base::liveness_of(*process) == base::Liveness::gone;
+}
+
+std::string record_text(const spec::RunRecord& record) {
+  return base::pretty_json(redacted(spec::to_json(record)));
+}
+
+void write_host_facts(const std::filesystem::path& file, const spec::HostFacts& facts) {
+  base::write_file_atomically(
+      file, base::pretty_json(redacted(spec::to_json(facts))), base::Durability::ordered_only);
+}
+
+bool close_interrupted(const RunFiles& files) {
+  std::error_code code;
+  if (std::filesystem::exists(files.record(), code)) return false;
+  const auto file = files.record_file();
+  if (!file) return false;
+  if (!base::write_file_once(files.record(), base::read_file(*file))) return false;
+  announce(
+      files.directory().parent_path(), files.directory().filename().string(), RunEvent::finished);
+  return true;
+}
+
+void close_run(const RunFiles& files,
+               spec::RunState state,
+               const std::string& why,
+               const base::Clock& clock) {
+  spec::RunStatus status;
+  try {
+    status = files.read_status();
+  } catch (const base::Error&) {
+    status.attempt = 0;  // a power cut took it
+  }
+  status.state = state;
+  status.message = why;
+  status.updated = base::format_rfc3339(clock.now());
+  files.write_status(status);
+  announce(
+      files.directory().parent_path(), files.directory().filename().string(), RunEvent::finished);
 }
 
 }  // namespace sabath::home

@@ -1,4 +1,5 @@
 #include <sabath/base/error.hpp>
+#include <sabath/base/file_end.hpp>
 #include <sabath/base/text/redact.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/home/batch_files.hpp>
@@ -50,12 +51,11 @@ RunLogs::RunLogs(fs::path run_directory, Choice choice)
   }
   if (choice_.job) job_logs_ = logs_of_jobs(directory_, plan);
   if (choice_.stage.empty()) return;
-  if (std::find(stages_.begin(), stages_.end(), choice_.stage) == stages_.end()) {
-    const std::string guess = base::nearest(choice_.stage, stages_);
-    throw base::Error(base::ErrorKind::usage,
-                      "run " + plan.run_id + ": no stage '" + base::printable(choice_.stage) + "'",
-                      guess.empty() ? "'sabath show " + plan.run_id + "' lists them"
-                                    : "did you mean '" + guess + "'?");
+  if (std::ranges::find(stages_, choice_.stage) == stages_.end()) {
+    throw base::Error(
+        base::ErrorKind::usage,
+        "run " + plan.run_id + ": no stage '" + base::printable(choice_.stage) + "'",
+        base::did_you_mean(choice_.stage, stages_, "'sabath show " + plan.run_id + "' lists them"));
   }
   stages_ = {choice_.stage};
 }
@@ -101,14 +101,9 @@ std::string RunLogs::more() {
 }
 
 std::string last_words(const fs::path& log) {
-  std::ifstream stream(log, std::ios::binary | std::ios::ate);
-  if (!stream) return {};
-  const auto size = static_cast<std::size_t>(std::max<std::streamoff>(stream.tellg(), 0));
-  std::string text(std::min(size, most_words), '\0');
-  stream.seekg(static_cast<std::streamoff>(size - text.size()));
-  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(stream.gcount()));
-  if (text.size() < size) text.erase(0, text.find('\n'));
+  std::string text = base::read_file_end(log, most_words + 1);
+  // Its first line may have lost its beginning.
+  if (text.size() > most_words) text.erase(0, text.find('\n', 1));
   text = base::redact(text);
   std::vector<std::string> lines;
   for (std::size_t from = 0; from < text.size();) {

@@ -1,10 +1,11 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/text/text_table.hpp>
-#include <sabath/home/redact.hpp>
+#include <sabath/home/document_secrets.hpp>
 #include <sabath/home/sites.hpp>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -15,13 +16,13 @@ namespace fs = std::filesystem;
 using base::Error;
 using base::ErrorKind;
 
-std::vector<fs::path> json_files(const fs::path& folder) {
+std::vector<fs::path> files_in(const fs::path& folder) {
   std::vector<fs::path> files;
   std::error_code code;
   for (const auto& entry : fs::directory_iterator(folder, code)) {
     if (entry.path().extension() == ".json") files.push_back(entry.path());
   }
-  std::sort(files.begin(), files.end());
+  std::ranges::sort(files);
   return files;
 }
 
@@ -55,14 +56,13 @@ std::optional<fs::path> file_of(std::string_view name, const std::vector<fs::pat
                                 const std::vector<fs::path>& folders) {
   std::vector<std::string> known;
   for (const fs::path& folder : folders) {
-    for (const fs::path& file : json_files(folder))
+    for (const fs::path& file : files_in(folder))
       known.push_back(file.stem().string());
   }
-  const std::string guess = base::nearest(name, known);
-  throw Error(ErrorKind::not_found,
-              noun + " '" + base::printable(name) + "': not found",
-              guess.empty() ? "it would be described in " + folders.front().string()
-                            : "did you mean '" + guess + "'?");
+  throw Error(
+      ErrorKind::not_found,
+      noun + " '" + base::printable(name) + "': not found",
+      base::did_you_mean(name, known, "it would be described in " + folders.front().string()));
 }
 
 }  // namespace
@@ -89,7 +89,7 @@ spec::SchedulerDescription Sites::scheduler(std::string_view name) const {
 
 std::vector<SiteDocument> Sites::sites(std::vector<BadDocument>& bad) const {
   std::vector<SiteDocument> found;
-  for (const fs::path& file : json_files(configuration_ / "sites")) {
+  for (const fs::path& file : files_in(configuration_ / "sites")) {
     try {
       found.push_back({load_site(file), file});
     } catch (const Error& error) {
@@ -103,7 +103,7 @@ std::vector<SchedulerDocument> Sites::schedulers(std::vector<BadDocument>& bad) 
   std::vector<SchedulerDocument> found;
   std::set<std::string> seen;
   for (const fs::path& folder : {configuration_ / "schedulers", shipped_ / "schedulers"}) {
-    for (const fs::path& file : json_files(folder)) {
+    for (const fs::path& file : files_in(folder)) {
       if (!seen.insert(file.stem().string()).second) continue;
       try {
         found.push_back({scheduler(file.stem().string()), file});
@@ -113,6 +113,21 @@ std::vector<SchedulerDocument> Sites::schedulers(std::vector<BadDocument>& bad) 
     }
   }
   return found;
+}
+
+std::vector<spec::ToolDescription> Sites::tools() const {
+  std::map<std::string, fs::path> files;
+  for (const fs::path& folder : {configuration_ / "tools", shipped_ / "tools"}) {
+    for (const fs::path& file : files_in(folder))
+      files.emplace(file.stem().string(), file);
+  }
+  std::vector<spec::ToolDescription> tools;
+  for (const auto& [name, file] : files) {
+    const bool is_own = file.parent_path() == configuration_ / "tools";
+    tools.push_back(
+        spec::parse_tool(is_own ? own_text(file) : base::read_file(file), file.string()));
+  }
+  return tools;
 }
 
 std::optional<fs::path> folder_on_node(const std::string& path,

@@ -6,7 +6,7 @@
 #include <sabath/base/unique_fd.hpp>
 #include <sabath/base/version.hpp>
 #include <sabath/home/dated_folder.hpp>
-#include <sabath/home/signs_of_life.hpp>
+#include <sabath/home/heartbeat.hpp>
 #include <sabath/home/study_files.hpp>
 
 #include <nlohmann/json.hpp>
@@ -51,15 +51,14 @@ Error in_other_hands(const std::string& name,
                      const base::ProcessIdentity& driver,
                      std::chrono::nanoseconds silence,
                      const std::string& id) {
-  const std::string what = name + "may go on on another machine, as process " +
-                           std::to_string(driver.pid) + "; its last sign of life was " +
+  const std::string what = name + "may be running on another machine, as process " +
+                           std::to_string(driver.pid) + "; its last heartbeat was " +
                            base::format_duration(silence) + " ago";
-  if (silence < longest_silence)
-    return {ErrorKind::usage, what, "go on there, or once that process has ended"};
-  return {
-      ErrorKind::usage,
-      what,
-      "where that machine, and what it ran, is gone: sabath run --resume " + id + " --take-over"};
+  if (silence < heartbeat_timeout)
+    return {ErrorKind::usage, what, "continue there, or after that process has ended"};
+  return {ErrorKind::usage,
+          what,
+          "if that machine, and what it ran, is gone: sabath run --resume " + id + " --take-over"};
 }
 
 void check_points(const std::vector<spec::StudyPoint>& points, const fs::path& path) {
@@ -71,7 +70,7 @@ void check_points(const std::vector<spec::StudyPoint>& points, const fs::path& p
                       point.set.end(),
                       [](const auto& one, const auto& other) { return one.first == other.first; });
   };
-  const auto odd = std::find_if_not(points.begin(), points.end(), has_names_of_first);
+  const auto odd = std::ranges::find_if_not(points, has_names_of_first);
   if (odd == points.end()) return;
   throw Error(ErrorKind::usage,
               path.string() + ":/points/" + std::to_string(odd - points.begin()) +
@@ -126,7 +125,7 @@ void StudyFiles::add_runs(const std::vector<Run>& runs) const {
   if (size == 0) base::sync_directory(directory_);
 }
 
-void StudyFiles::take_in_hand(bool take_over) const {
+void StudyFiles::become_driver(bool take_over) const {
   const int newest = newest_driver(directory_);
   if (newest > 0) {
     const fs::path file = driver_file(directory_, newest);
@@ -136,24 +135,24 @@ void StudyFiles::take_in_hand(bool take_over) const {
     const std::string name = "study '" + directory_.filename().string() + "': ";
     if (liveness == base::Liveness::running && driver != self) {
       throw Error(ErrorKind::usage,
-                  name + "goes on already, as process " + std::to_string(driver->pid));
+                  name + "is already running, as process " + std::to_string(driver->pid));
     }
     if (liveness == base::Liveness::unknown) {
-      const auto silence = silence_of(file);
-      if (!take_over || silence < longest_silence)
+      const auto silence = heartbeat_age(file);
+      if (!take_over || silence < heartbeat_timeout)
         throw in_other_hands(name, *driver, silence, directory_.filename().string());
     }
   }
-  // Exclusive: of two that find the last one gone at the same time one goes on.
+  // Exclusive create: only one of two competing drivers wins.
   if (!base::write_file_once(driver_file(directory_, newest + 1),
                              base::ProcessIdentity::current().text())) {
-    throw Error(ErrorKind::usage,
-                "study '" + directory_.filename().string() +
-                    "': another process has taken it in hand at this moment");
+    throw Error(
+        ErrorKind::usage,
+        "study '" + directory_.filename().string() + "': another process has just taken it over");
   }
 }
 
-bool StudyFiles::is_in_other_hands() const {
+bool StudyFiles::has_other_driver() const {
   const fs::path file = driver_file(directory_, newest_driver(directory_));
   const auto driver = base::ProcessIdentity::parse(base::read_file_if_exists(file).value_or(""));
   const auto self = base::ProcessIdentity::current();
@@ -161,19 +160,19 @@ bool StudyFiles::is_in_other_hands() const {
   const auto liveness = base::liveness_of(*driver, self);
   if (liveness != base::Liveness::unknown) return liveness == base::Liveness::running;
   try {
-    return silence_of(file) < longest_silence;
+    return heartbeat_age(file) < heartbeat_timeout;
   } catch (const Error&) {
     return true;  // nobody can tell in a folder that cannot be written to
   }
 }
 
-void StudyFiles::give_sign() const {
+void StudyFiles::send_heartbeat() const {
   const fs::path file = driver_file(directory_, newest_driver(directory_));
   const auto driver = base::ProcessIdentity::parse(base::read_file_if_exists(file).value_or(""));
   if (driver != base::ProcessIdentity::current()) {
     throw Error(ErrorKind::usage,
                 "study '" + directory_.filename().string() + "': another process has taken it over",
-                "what this one started comes to its end");
+                "runs that this process started continue to their end");
   }
   ::utimensat(AT_FDCWD, file.c_str(), nullptr, 0);
 }
@@ -182,7 +181,7 @@ StudyFiles make_study(const fs::path& studies,
                       const std::string& name,
                       spec::StudyPlan& plan,
                       base::Clock& clock) {
-  const StudyFiles files(make_dated_folder(studies, name, study_letters, clock));
+  StudyFiles files(make_dated_folder(studies, name, study_letters, clock));
   plan.study_id = files.directory().filename().string();
   plan.created = base::format_rfc3339(clock.now());
   plan.sabath_version = base::version();
@@ -200,7 +199,7 @@ std::vector<std::string> study_ids(const fs::path& studies) {
       ids.push_back(entry.path().filename().string());
     }
   }
-  std::sort(ids.begin(), ids.end(), [](const std::string& a, const std::string& b) {
+  std::ranges::sort(ids, [](const std::string& a, const std::string& b) {
     return std::pair(time_of(a), a) < std::pair(time_of(b), b);
   });
   return ids;
@@ -220,11 +219,9 @@ StudyFiles find_study(const fs::path& studies, std::string_view id) {
                 place + "the id is ambiguous",
                 "such as " + found[0] + " and " + found[1]);
   }
-  const std::string guess = base::nearest(id, ids);
   throw Error(ErrorKind::not_found,
               place + "not found",
-              guess.empty() ? "'sabath list studies' shows what there is"
-                            : "did you mean '" + guess + "'?");
+              base::did_you_mean(id, ids, "'sabath list studies' shows what there is"));
 }
 
 }  // namespace sabath::home

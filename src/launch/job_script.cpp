@@ -1,7 +1,8 @@
 #include "job_script.hpp"
 
-#include "asked_for.hpp"
+#include "scheduler_tools.hpp"
 
+#include <sabath/base/clock.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/process/process.hpp>
 #include <sabath/base/text/regex.hpp>
@@ -12,13 +13,117 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <set>
 #include <string_view>
+#include <vector>
 
 namespace sabath::launch {
 namespace {
 
 using base::Error;
 using base::ErrorKind;
+
+using Passed = std::set<std::string>;
+using Names = std::vector<std::string>;
+
+const Names for_cpus{"cpus", "slots", "cpus_per_node", "cpus_per_gpu"};
+const Names for_tasks{
+    "tasks", "tasks_per_node", "tasks_each_node", "slots", "cpus_per_node", "cpus_per_gpu"};
+const Names for_gpus{"gpus", "gpus_all", "gpus_per_task"};
+const Names for_memory{
+    "memory_b", "memory_kib", "memory_mib", "memory_gib", "memory_all_mib", "memory_per_slot_mib"};
+const Names for_time{"time_s", "time_min", "time_hm", "time_hms"};
+
+bool any(const Passed& passed, const Names& names) {
+  return std::ranges::any_of(names, [&](const std::string& name) { return passed.contains(name); });
+}
+
+/// By their number, or by totals and numbers per node.
+bool requests_nodes(const Passed& passed) {
+  return passed.contains("nodes") ||
+         (any(passed, {"slots", "tasks"}) &&
+          any(passed, {"cpus_per_node", "tasks_per_node", "tasks_each_node"}));
+}
+
+/// A resource that the submission does not request.
+struct Missing {
+  std::string name{};
+  std::string amount{};
+};
+
+std::vector<Missing> missing_of(const spec::Resources& wanted, const Passed& passed) {
+  const int nodes = wanted.nodes.value_or(1);
+  const int tasks = wanted.tasks.value_or(1);
+  const int gpus = wanted.gpus.value_or(0);
+  std::vector<Missing> missing;
+  if (nodes > 1 && !requests_nodes(passed)) missing.push_back({"nodes", std::to_string(nodes)});
+  if (tasks > 1 && !any(passed, for_tasks)) missing.push_back({"tasks", std::to_string(tasks)});
+  if (wanted.cpus > 1 && !any(passed, for_cpus))
+    missing.push_back({"cpus", std::to_string(wanted.cpus)});
+  if (gpus > 0 && !any(passed, for_gpus)) missing.push_back({"gpus", std::to_string(gpus)});
+  if (wanted.memory_bytes > 0 && !any(passed, for_memory))
+    missing.push_back({"memory", base::format_bytes(wanted.memory_bytes)});
+  if (wanted.time && !any(passed, for_time))
+    missing.push_back({"time", base::format_duration(*wanted.time)});
+  return missing;
+}
+
+/// Returns the placeholders that the rendered options of a submission pass to the scheduler.
+Passed passed_placeholders(const spec::SchedulerDescription& scheduler,
+                           const std::map<std::string, std::string>& values) {
+  Passed passed;
+  const spec::SchedulerSubmission& submit = scheduler.submit;
+  if (!submit.directive.empty()) passed.merge(spec::told_by(submit.options, values));
+  passed.merge(spec::told_by(submit.file, values));
+  for (const std::string& argument : submit.command)
+    passed.merge(spec::told_by({{argument}}, values));
+  return passed;
+}
+
+/// Returns the number of cores that the scheduler is asked for by `passed`, or that the site
+/// implies.
+std::int64_t requested_slots(const spec::Site& site,
+                             const spec::Resources& resources,
+                             const Passed& passed) {
+  Passed has = passed;
+  for (const std::string& name : site.implied.value_or(Names{}))
+    has.insert(name);
+  const std::int64_t nodes = std::max(resources.nodes.value_or(1), 1);
+  const std::int64_t tasks = std::max(resources.tasks.value_or(1), 1);
+  const std::int64_t cpus = std::max(resources.cpus, 1);
+  return (any(has, for_tasks) ? tasks : nodes) * (any(has, for_cpus) ? cpus : 1);
+}
+
+/// Throws Error{usage} for a wanted resource that neither `passed` nor the site covers.
+void require_requested(const spec::SchedulerDescription& scheduler,
+                       const spec::Site& site,
+                       const spec::Resources& resources,
+                       const Passed& passed) {
+  const Names implied = site.implied.value_or(Names{});
+  Names wanted;
+  Names hints;
+  Names names;
+  for (const Missing& one : missing_of(resources, passed)) {
+    if (std::ranges::find(implied, one.name) != implied.end()) continue;
+    wanted.push_back(one.name + " (" + one.amount + ")");
+    names.push_back('"' + one.name + '"');
+    const auto hint = scheduler.submit.untold.find(one.name);
+    const bool is_new = hint != scheduler.submit.untold.end() &&
+                        std::ranges::find(hints, hint->second) == hints.end();
+    if (is_new) hints.push_back(hint->second);
+  }
+  if (wanted.empty()) return;
+  hints.push_back(
+      fmt::format("if its jobs have that by default, add \"implied\": [{}] to the site's document",
+                  fmt::join(names, ", ")));
+  throw base::Error(
+      base::ErrorKind::usage,
+      fmt::format("site '{}': the job needs resources that submissions to {} do not request: {}",
+                  site.name,
+                  scheduler.name,
+                  fmt::join(wanted, ", ")),
+      fmt::format("{}", fmt::join(hints, "; ")));
+}
 
 constexpr std::string_view task_mark = "{task}";
 
@@ -30,7 +135,7 @@ std::string with_task(std::string text, std::string_view index) {
   return text;
 }
 
-/// A scheduler without a word for the index appends "-" and the index to the path by itself.
+/// A scheduler without a placeholder for the index appends "-" and the index to the path.
 std::string log_of_array(const std::string& log, const std::string& index) {
   constexpr std::string_view end = "-{task}";
   if (index.empty() && log.ends_with(end)) return log.substr(0, log.size() - end.size());
@@ -41,7 +146,7 @@ std::string quoted(const std::string& text) {
   return base::quote_command({text});
 }
 
-/// An argument as a word of shell, with `index`, which is shell itself, where the task is meant.
+/// Quotes an argument for the shell; the task becomes `index`, which is shell code.
 std::string quoted_argument(const std::string& argument, const std::string& index) {
   std::string result;
   std::string_view rest = argument;
@@ -54,10 +159,9 @@ std::string quoted_argument(const std::string& argument, const std::string& inde
   return result;
 }
 
-/// A path in, or of, a file that travels: beneath the folder where the job begins, without the
-/// folders that it was in.
-std::string as_it_arrives(const std::string& argument,
-                          const std::vector<std::filesystem::path>& inputs) {
+/// Maps the path of a transferred input to the folder where the job starts.
+std::string transferred_path(const std::string& argument,
+                             const std::vector<std::filesystem::path>& inputs) {
   for (const std::filesystem::path& input : inputs) {
     const std::string from = input.string();
     if (!argument.starts_with(from)) continue;
@@ -67,17 +171,17 @@ std::string as_it_arrives(const std::string& argument,
   return argument;
 }
 
-/// As shell.
+/// Returns shell code for the index of the task.
 std::string index_of_task(const spec::SchedulerDescription& scheduler, const BatchJob& job) {
   return job.tasks > 0 ? scheduler.node.index : "1";
 }
 
 std::string command_line(const spec::SchedulerDescription& scheduler, const BatchJob& job) {
   const std::string index = index_of_task(scheduler, job);
-  const bool they_travel = scheduler.moves_files();
+  const bool moves_files = scheduler.moves_files();
   std::string line;
   for (const std::string& argument : job.argv) {
-    const std::string there = they_travel ? as_it_arrives(argument, job.inputs) : argument;
+    const std::string there = moves_files ? transferred_path(argument, job.inputs) : argument;
     line += (line.empty() ? "" : " ") + quoted_argument(there, index);
   }
   return line;
@@ -100,7 +204,7 @@ void add_memory(Values& values, const spec::Resources& resources) {
   values["memory_all_mib"] = std::to_string(nodes * divided_up(bytes, kib * kib));
 }
 
-/// Once it is known which slots the scheduler is asked for; until then there is some value.
+/// Sets the memory per slot once the requested slots are known; until then a preliminary value.
 void share_memory(Values& values, const spec::Resources& resources, std::int64_t slots) {
   if (resources.memory_bytes == 0) return;
   const auto bytes = static_cast<std::int64_t>(resources.memory_bytes);
@@ -131,10 +235,11 @@ void add_machine(Values& values, const spec::Resources& resources) {
   share_memory(values, resources, cpus * tasks);
 }
 
-/// Of two lines for one thing PBS takes the first, which would be ours.
+/// Returns true where the site places its jobs itself: PBS takes the first of two such lines, which
+/// would be ours.
 bool places_itself(const spec::Site& site) {
   return site.request.contains("select") ||
-         std::any_of(site.options.begin(), site.options.end(), [](const std::string& option) {
+         std::ranges::any_of(site.options, [](const std::string& option) {
            return option.find("-l place=") != std::string::npos;
          });
 }
@@ -145,7 +250,7 @@ void add_times(Values& values, const spec::Site& site, const spec::Resources& re
   constexpr std::int64_t hour = 3600;
   if (resources.time) {
     const std::int64_t time = std::max<std::int64_t>(resources.time->count(), 1);
-    warning = std::min(warning, time / 2);  // or a short job would be warned as it begins
+    warning = std::min(warning, time / 2);  // or a short job would be warned at its start
     const std::int64_t minutes = divided_up(time, minute);
     values["time_s"] = std::to_string(time);
     values["time_min"] = std::to_string(minutes);
@@ -182,7 +287,7 @@ void add_inputs(Values& values, const BatchJob& job) {
     values["inputs"] += (values["inputs"].empty() ? "" : ",") + file.string();
 }
 
-/// Their names in the folder where the job begins.
+/// Names in the folder where the job starts.
 void add_outputs(Values& values, const BatchJob& job, std::string_view index) {
   std::string names;
   for (const auto& file : job.outputs)
@@ -195,13 +300,11 @@ void add_requests(Values& values,
                   const spec::Site& site) {
   const std::vector<std::string> known = scheduler.requests();
   for (const auto& [name, value] : site.request) {
-    if (std::find(known.begin(), known.end(), name) == known.end()) {
-      const std::string guess = base::nearest(name, known);
-      throw Error(
-          ErrorKind::usage,
-          "site '" + site.name + "': " + scheduler.name + " knows no '" + name + "' to request",
-          guess.empty() ? "what stands in its manual may be one of the site's \"options\""
-                        : "did you mean '" + guess + "'?");
+    if (std::ranges::find(known, name) == known.end()) {
+      throw Error(ErrorKind::usage,
+                  "site '" + site.name + "': " + scheduler.name + " has no request '" + name + "'",
+                  base::did_you_mean(
+                      name, known, "use the site's \"options\" for other options of its manual"));
     }
     values["request." + name] = value;
   }
@@ -218,13 +321,13 @@ void check_words(const spec::SchedulerDescription& scheduler, const Values& valu
               scheduler.name + " there instead";
     }
     throw Error(ErrorKind::usage,
-                scheduler.name + ": cannot be told '" + base::printable(value) + "' (" + name + ")",
+                scheduler.name + ": cannot pass '" + base::printable(value) + "' (" + name + ")",
                 hint);
   }
 }
 
-/// Lines filled in; the one that has "{option}" once for each option of the site. Where none has,
-/// they come last.
+/// Renders lines; one with "{option}" once for each option of the site. Without such a line the
+/// options come last.
 std::vector<std::string> lines_of(const std::vector<spec::Alternatives>& templates,
                                   const spec::Site& site,
                                   const Values& values) {
@@ -244,7 +347,7 @@ std::vector<std::string> lines_of(const std::vector<spec::Alternatives>& templat
   return lines;
 }
 
-std::string what_the_job_is(const spec::SchedulerNode& node, const BatchJob& job) {
+std::string job_variables(const spec::SchedulerNode& node, const BatchJob& job) {
   const std::array<std::pair<std::string_view, const std::string&>, 3> variables{{
       {"SABATH_JOB_ID", job.tasks > 0 ? node.task_job : node.job},
       {"SABATH_JOB_RESTARTS", node.restarts},
@@ -257,8 +360,8 @@ std::string what_the_job_is(const spec::SchedulerNode& node, const BatchJob& job
   return text;
 }
 
-/// A job whose output is not there is held, and nobody sees why it did not begin.
-std::string folders_that_return(const spec::SchedulerDescription& scheduler, const BatchJob& job) {
+/// Some schedulers hold a job whose output is missing, without a reason.
+std::string output_folders(const spec::SchedulerDescription& scheduler, const BatchJob& job) {
   std::string text;
   if (!scheduler.moves_files()) return text;
   for (const std::filesystem::path& folder : job.outputs)
@@ -295,9 +398,9 @@ Values values_of(const spec::SchedulerDescription& scheduler,
   if (places_itself(site)) values.erase("scatter");
   add_inputs(values, job);
   add_outputs(values, job, "1");
-  const auto told = told_options(scheduler, values);
-  check_told(scheduler, site, job.resources, told);
-  share_memory(values, job.resources, asked_slots(site, job.resources, told));
+  const auto passed = passed_placeholders(scheduler, values);
+  require_requested(scheduler, site, job.resources, passed);
+  share_memory(values, job.resources, requested_slots(site, job.resources, passed));
   check_words(scheduler, values);
   if (job.tasks > 0) {
     values["log"] = log_of_array(job.log.string(), scheduler.arrays.log);
@@ -307,25 +410,13 @@ Values values_of(const spec::SchedulerDescription& scheduler,
   return values;
 }
 
-void check_asked_for(const spec::SchedulerDescription& scheduler,
-                     const spec::Site& site,
-                     const spec::Resources& resources) {
-  BatchJob job{.name = "name", .comment = "comment", .script = "/script", .log = "/log"};
-  job.resources = resources;
-  values_of(scheduler, site, job);
-}
-
 std::string job_script(const spec::SchedulerDescription& scheduler,
                        const spec::Site& site,
                        const BatchJob& job,
                        const Values& values) {
-  // A login shell knows "module"; without setup nobody needs its start-up files.
+  // A login shell knows "module"; without setup its start-up files are not needed.
   std::string text = site.setup.empty() ? "#!/bin/bash\n" : "#!/bin/bash -l\n";
-  std::vector<std::string> submitted;
-  for (const std::string& argument : scheduler.submit.command) {
-    for (std::string& word : spec::filled({{argument}}, values))
-      submitted.push_back(std::move(word));
-  }
+  const auto submitted = filled_command(scheduler.submit.command, {}, values);
   text += "# " + job.name +
           ", written by sabath and submitted with: " + base::shown_command(submitted) +
           (scheduler.submit.stdin_is_script ? " < " + quoted(job.script.string()) : "") + "\n";
@@ -335,16 +426,16 @@ std::string job_script(const spec::SchedulerDescription& scheduler,
   }
   text += "\n";
   if (job.resources.time) {
-    // Before the setup, which is part of the job's time.
+    // Before the setup: it is part of the job's time.
     text += fmt::format("export SABATH_JOB_END=\"$(($(date +%s) + {}))\"\n",
                         job.resources.time->count());
   }
-  text += folders_that_return(scheduler, job);
+  text += output_folders(scheduler, job);
   for (const auto& [name, value] : site.variables)
     text += "export " + name + "=" + quoted(value) + "\n";
   for (const std::string& line : site.setup)
     text += line + "\n";
-  text += what_the_job_is(scheduler.node, job);
+  text += job_variables(scheduler.node, job);
   for (const std::string& line : spec::filled(scheduler.submit.run, values))
     text += line + "\n";
   return text;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sabath/launch/scheduler.hpp>
+#include <sabath/launch/batch_job.hpp>
 #include <sabath/spec/scheduler.hpp>
 #include <sabath/spec/site.hpp>
 
@@ -12,22 +12,22 @@ namespace sabath::launch {
 
 using Values = std::map<std::string, std::string>;
 
-/// What the placeholders of a description stand for in one submission; those that have no value are
-/// not there. Throws Error{usage} for what the scheduler cannot be told.
+/// Returns the values of a description's placeholders for one submission, without those that have
+/// no value. Throws Error{usage} for values that the scheduler cannot express.
 Values values_of(const spec::SchedulerDescription& scheduler,
                  const spec::Site& site,
                  const BatchJob& job);
 
-/// Where the file lies that is submitted in the script's stead.
+/// Returns the path of the file that is submitted instead of the script.
 std::filesystem::path submit_file_of(const BatchJob& job);
 
-/// The text of the job script.
+/// Returns the text of the job script.
 std::string job_script(const spec::SchedulerDescription& scheduler,
                        const spec::Site& site,
                        const BatchJob& job,
                        const Values& values);
 
-/// The text of that file.
+/// Returns the text of that file.
 std::string submit_file(const spec::SchedulerDescription& scheduler,
                         const spec::Site& site,
                         const Values& values);

@@ -12,7 +12,7 @@ namespace sabath::launch {
 namespace {
 
 constexpr std::size_t longest_id = 256;
-/// More than any job uses; Slurm writes 2^64 - 2 for what it does not know.
+/// More than any job uses; Slurm writes 2^64 - 2 for unknown values.
 constexpr double most = 1e16;
 
 std::string_view group_of(const base::Regex& regex, std::string_view name) {
@@ -63,7 +63,7 @@ AnswerRow row_of(const base::Regex& regex) {
   return row;
 }
 
-/// False where the pattern needs too many steps, so that there may be more matches.
+/// Returns false where the pattern takes too many steps, so that matches may be missing.
 template <class Visit>
 bool each_match(std::string_view text, const std::string& pattern, const Visit& visit) {
   base::Regex regex(pattern);
@@ -86,11 +86,64 @@ double bytes_of(std::string_view unit) {
   return 0x1p10;
 }
 
+/// Returns the index, from 1, of the task of `job` that has this id; 0 for ids of other jobs.
+std::size_t task_called(const spec::SchedulerArrays& arrays,
+                        const std::string& job,
+                        const std::string& id) {
+  // Building an id is expensive, and most ids belong to other jobs.
+  if (!id.starts_with(job.substr(0, job.find_first_not_of("0123456789")))) return 0;
+  const char* const last = id.data() + id.size();
+  for (const char* at = id.data(); at < last;) {
+    std::size_t number = 0;
+    const auto [end, error] = std::from_chars(at, last, number);
+    at = std::max(end, at + 1);
+    if (error != std::errc{}) continue;
+    for (const std::size_t task : {number, number + 1}) {
+      if (task_id_of(arrays, job, task) == id) return task;
+    }
+  }
+  return 0;
+}
+
+/// Reads "17", "1:30", "01:02:03" or "2-01:02:03" as seconds.
+std::optional<double> parse_elapsed(std::string_view text) {
+  double seconds = 0;
+  if (const auto dash = text.find('-'); dash != std::string_view::npos) {
+    const auto days = whole_number(text.substr(0, dash));
+    if (!days) return std::nullopt;
+    seconds = static_cast<double>(*days) * 24;
+    text.remove_prefix(dash + 1);
+  }
+  for (int parts = 0; parts < 3; ++parts) {
+    const auto number = number_at(text);
+    if (!number) return std::nullopt;
+    seconds = parts == 0 ? seconds + *number : seconds * 60 + *number;
+    if (text.empty()) return seconds;
+    if (text.front() != ':') return std::nullopt;
+    text.remove_prefix(1);
+  }
+  return std::nullopt;
+}
+
+/// Reads "1234K", "1.5G", "512 kb", "12 Mbytes", or a number of `unit`s.
+std::optional<double> parse_amount(std::string_view text, double unit, double step) {
+  const auto number = number_at(text);
+  if (!number) return std::nullopt;
+  while (!text.empty() && text.front() == ' ')
+    text.remove_prefix(1);
+  if (text.empty()) return *number * unit;
+  constexpr std::string_view letters = "bkmgtp";
+  const auto power = letters.find(static_cast<char>(text.front() | 0x20));
+  if (power == std::string_view::npos) return std::nullopt;
+  const double amount = *number * std::pow(step, static_cast<double>(power));
+  return amount <= most ? std::optional(amount) : std::nullopt;
+}
+
 }  // namespace
 
 bool is_job_id(std::string_view text) {
   if (text.empty() || text.size() > longest_id || text.front() == '-') return false;
-  return std::none_of(text.begin(), text.end(), [](unsigned char c) {
+  return std::ranges::none_of(text, [](unsigned char c) {
     constexpr std::string_view bad = "\"'\\`$&|;<>*?!(){},/";
     return c <= 0x20 || c == 0x7f || bad.find(static_cast<char>(c)) != std::string_view::npos;
   });
@@ -120,12 +173,8 @@ std::optional<Acceptance> acceptance_in(std::string_view output,
 }
 
 std::optional<std::string> id_in(std::string_view output, const std::string& pattern) {
-  std::optional<std::string> id;
-  each_match(output, pattern, [&](const base::Regex& regex) {
-    const auto text = regex.group(1);
-    if (!id && text && is_job_id(*text)) id = *text;
-  });
-  return id;
+  auto job = acceptance_in(output, pattern, {});
+  return job ? std::optional(std::move(job->id)) : std::nullopt;
 }
 
 bool says(std::string_view text, const std::string& pattern) {
@@ -148,38 +197,6 @@ std::string called(const spec::SchedulerDescription& scheduler, const AnswerRow&
   return row.state;
 }
 
-std::optional<double> parse_elapsed(std::string_view text) {
-  double seconds = 0;
-  if (const auto dash = text.find('-'); dash != std::string_view::npos) {
-    const auto days = whole_number(text.substr(0, dash));
-    if (!days) return std::nullopt;
-    seconds = static_cast<double>(*days) * 24;
-    text.remove_prefix(dash + 1);
-  }
-  for (int parts = 0; parts < 3; ++parts) {
-    const auto number = number_at(text);
-    if (!number) return std::nullopt;
-    seconds = parts == 0 ? seconds + *number : seconds * 60 + *number;
-    if (text.empty()) return seconds;
-    if (text.front() != ':') return std::nullopt;
-    text.remove_prefix(1);
-  }
-  return std::nullopt;
-}
-
-std::optional<double> parse_amount(std::string_view text, double unit, double step) {
-  const auto number = number_at(text);
-  if (!number) return std::nullopt;
-  while (!text.empty() && text.front() == ' ')
-    text.remove_prefix(1);
-  if (text.empty()) return *number * unit;
-  constexpr std::string_view letters = "bkmgtp";
-  const auto power = letters.find(static_cast<char>(text.front() | 0x20));
-  if (power == std::string_view::npos) return std::nullopt;
-  const double amount = *number * std::pow(step, static_cast<double>(power));
-  return amount <= most ? std::optional(amount) : std::nullopt;
-}
-
 JobUse use_of(const spec::SchedulerDescription& scheduler, const AnswerRow& row) {
   constexpr double kibi = 1024;
   constexpr double kilo = 1000;
@@ -198,6 +215,39 @@ void add_use(JobUse& use, const JobUse& other) {
   use.max_rss_bytes = std::max(use.max_rss_bytes, other.max_rss_bytes);
   use.energy_j = std::max(use.energy_j, other.energy_j);
   if (use.nodes.empty()) use.nodes = other.nodes;
+}
+
+std::string task_id_of(const spec::SchedulerArrays& arrays,
+                       const std::string& job,
+                       std::size_t task) {
+  const auto parts = base::Form(arrays.job).parts(job);
+  if (!parts || task == 0) return {};
+  std::map<std::string, std::string> values{{"task", std::to_string(task)},
+                                            {"task0", std::to_string(task - 1)}};
+  for (std::size_t i = 1; i < parts->size(); ++i)
+    values[std::to_string(i)] = (*parts)[i];
+  const auto id = spec::filled({{arrays.task}}, values);
+  return id.empty() ? std::string() : id.front();
+}
+
+void visit_wanted(const std::vector<AnswerRow>& rows,
+                  const spec::SchedulerArrays& arrays,
+                  const std::set<std::string>& wanted,
+                  const std::function<void(const std::string& id, const AnswerRow&)>& visit) {
+  const auto visit_if_wanted = [&](const std::string& id, const AnswerRow& row) {
+    if (wanted.contains(id)) visit(id, row);
+  };
+  for (const AnswerRow& row : rows) {
+    if (!row.is_rest) visit_if_wanted(row.id, row);
+    if (!row.task || arrays.task.empty()) continue;
+    if (!row.is_rest) {
+      visit_if_wanted(task_id_of(arrays, row.id, *row.task), row);
+      continue;
+    }
+    for (const std::string& id : wanted) {
+      if (task_called(arrays, row.id, id) >= *row.task) visit(id, row);
+    }
+  }
 }
 
 }  // namespace sabath::launch

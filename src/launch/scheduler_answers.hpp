@@ -1,31 +1,32 @@
 #pragma once
 
-#include <sabath/launch/scheduler.hpp>
+#include <sabath/launch/batch_job.hpp>
 #include <sabath/spec/scheduler.hpp>
 
-#include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
-// What schedulers' tools write, read with the patterns of a description. It comes from outside:
-// whatever it is, nothing here throws because of it, and nothing takes it for success.
+// Reads the output of schedulers' tools with the patterns of a description. The output is not
+// trusted: nothing here throws because of it or takes unknown output for success.
 
 namespace sabath::launch {
 
-/// A job that was accepted.
+/// A job that the scheduler accepted.
 struct Acceptance {
   std::string id{};
-  std::map<std::string, std::string> requests{};  ///< by their names: what the scheduler says
+  std::map<std::string, std::string> requests{};  ///< by name, as the scheduler reports them
 };
 
-/// One row of an answer: the groups that took part.
+/// One row of an answer: the matched groups.
 struct AnswerRow {
   std::string id{};
-  std::optional<std::size_t> task{};  ///< where it stands apart from the id; from 1
-  bool is_rest = false;               ///< it is about that task, and all after it
+  std::optional<std::size_t> task{};  ///< from 1, where the id does not contain it
+  bool is_rest = false;               ///< describes that task and all after it
   std::string state{};
   std::string how{};
   std::string reason{};
@@ -36,32 +37,38 @@ struct AnswerRow {
   std::string nodes{};
 };
 
-/// Adds all rows in `output`, without those whose id cannot be one. False where the pattern needs
-/// too many steps: then rows are missing.
+/// Adds all rows with a valid id in `output`. Returns false where the pattern takes too many steps:
+/// then rows are missing.
 bool add_rows(std::vector<AnswerRow>& rows, std::string_view output, const std::string& pattern);
-/// The first group of the first match that is an id; nothing, too, where the search was given up.
+/// Returns the first id that group 1 of the pattern matches.
 std::optional<std::string> id_in(std::string_view output, const std::string& pattern);
-/// The same, with the groups of the match that have the names of `requests`.
+/// Returns the same, with the groups that are named in `requests`.
 std::optional<Acceptance> acceptance_in(std::string_view output,
                                         const std::string& pattern,
                                         const std::vector<std::string>& requests);
-/// Does `pattern`, which may be empty, find something in `text`?
+/// Returns true where `pattern` is not empty and matches in `text`.
 bool says(std::string_view text, const std::string& pattern);
-/// An id is given to tools as an argument: one word, not an option.
+/// Returns true for a text that is safe as an argument of tools: one word, not an option.
 bool is_job_id(std::string_view text);
 
-/// The phase that a row tells, by the description's table.
+/// Returns the phase of a row, by the description's table.
 spec::JobPhase phase_of(const spec::SchedulerDescription& scheduler, const AnswerRow& row);
-/// The scheduler's word in it, or what people read instead.
+/// Returns the state of a row as people read it.
 std::string called(const spec::SchedulerDescription& scheduler, const AnswerRow& row);
-/// What it says of the use of a job; empty where the texts are no numbers.
+/// Returns the accounting in a row; values that are not numbers are absent.
 JobUse use_of(const spec::SchedulerDescription& scheduler, const AnswerRow& row);
-/// Two rows about one job (Slurm's accounting has one for each step).
+/// Merges two rows about one job: Slurm's accounting has one for each step.
 void add_use(JobUse& use, const JobUse& other);
 
-/// "17", "1:30", "01:02:03", "2-01:02:03", in seconds.
-std::optional<double> parse_elapsed(std::string_view text);
-/// "1234K", "1.5G", "512 kb", "12 Mbytes", or a number of `unit`s.
-std::optional<double> parse_amount(std::string_view text, double unit, double step);
+/// Returns the id of a task of an array, from 1; empty where the array's id has another form.
+std::string task_id_of(const spec::SchedulerArrays& arrays,
+                       const std::string& job,
+                       std::size_t task);
+
+/// Calls `visit` for each row and each of the `wanted` ids that the row describes.
+void visit_wanted(const std::vector<AnswerRow>& rows,
+                  const spec::SchedulerArrays& arrays,
+                  const std::set<std::string>& wanted,
+                  const std::function<void(const std::string& id, const AnswerRow&)>& visit);
 
 }  // namespace sabath::launch

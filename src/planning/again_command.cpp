@@ -1,10 +1,9 @@
-#include "again_command.hpp"
-
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/text/redact.hpp>
 #include <sabath/home/tuning_variables.hpp>
 #include <sabath/planning/node_slots.hpp>
+#include <sabath/planning/plan_run.hpp>
 
 #include <sched.h>
 
@@ -25,8 +24,8 @@ std::string allowed_cpus(const char* process) {
   return status->substr(begin, status->find('\n', begin) - begin);
 }
 
-/// How many CPUs this process was bound to by its caller (`taskset`, a job); 0: it may use all that
-/// the first process of this machine or container may.
+/// Returns how many CPUs the caller bound this process to (`taskset`, a job); 0: as many as the
+/// first process of this machine or container.
 int cpus_of_caller() {
   const std::string own = allowed_cpus("self");
   const std::string first = allowed_cpus("1");
@@ -36,13 +35,14 @@ int cpus_of_caller() {
   return ::sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
 }
 
-void add_place(const RunRequest& request, Words& argv) {
-  if (!request.site.empty()) return;  // what its jobs get is the scheduler's to say
-  std::size_t cpus = request.place ? request.place->cpus.size() : 0;
+void add_slots(const RunRequest& request, Words& argv) {
+  const auto& slots = request.placement.slots;
+  if (!request.placement.site.empty()) return;  // what its jobs get is the scheduler's to say
+  std::size_t cpus = slots ? slots->cpus.size() : 0;
   if (cpus == 0) cpus = static_cast<std::size_t>(cpus_of_caller());
   if (cpus > 0) argv.insert(argv.end(), {"--cpus", std::to_string(cpus)});
-  if (request.place && !request.place->gpus.empty())
-    argv.insert(argv.end(), {"--gpus", std::to_string(request.place->gpus.size())});
+  if (slots && !slots->gpus.empty())
+    argv.insert(argv.end(), {"--gpus", std::to_string(slots->gpus.size())});
 }
 
 }  // namespace
@@ -50,7 +50,8 @@ void add_place(const RunRequest& request, Words& argv) {
 Words session_words(const std::optional<std::map<std::string, std::string>>& variables) {
   Words words;
   for (const auto& [name, value] : variables.value_or(base::current_environment())) {
-    if (home::is_knob(name) && !base::names_a_secret(name) && base::redact(value) == value)
+    if (home::is_tuning_variable(name) && !base::names_a_secret(name) &&
+        base::redact(value) == value)
       words.push_back(name + "=" + value);
   }
   if (!words.empty()) words.insert(words.begin(), "env");
@@ -65,39 +66,40 @@ Words program_words(const home::Folders& folders) {
 }
 
 std::string again_command(const RunRequest& request,
-                          const home::Folders& folders,
-                          const spec::ParameterValues& parameters,
-                          const spec::Seed& seed) {
-  // A site's jobs get no variable of the session.
-  Words argv = request.site.empty() ? session_words(request.knobs) : Words{};
+                          const ResolvedRun& resolved,
+                          const home::Folders& folders) {
+  // The jobs of a site get no variable of the session.
+  Words argv =
+      request.placement.site.empty() ? session_words(request.placement.variables) : Words{};
   const Words program = program_words(folders);
   argv.insert(argv.end(), program.begin(), program.end());
   if (!request.again.empty()) {
     argv.insert(argv.end(), request.again.begin(), request.again.end());
-    if (!request.variant.empty()) argv.insert(argv.end(), {"--variant", request.variant});
+    if (!resolved.variant.empty()) argv.insert(argv.end(), {"--variant", resolved.variant});
     return base::shown_command(argv);
   }
   argv.insert(argv.end(), {"run", request.named.empty() ? request.recipe.name : request.named});
   if (!request.task.empty()) argv.insert(argv.end(), {"--task", request.task});
   for (const spec::Parameter& parameter : request.recipe.parameters) {
-    const spec::ParameterValue& value = parameters.at(parameter.name);
+    const spec::ParameterValue& value = resolved.parameters.at(parameter.name);
     if (value == parameter.default_value) continue;
     argv.insert(argv.end(), {"--set", parameter.name + "=" + spec::to_string(value)});
   }
-  if (!request.variant.empty()) argv.insert(argv.end(), {"--variant", request.variant});
-  if (!request.site.empty()) argv.insert(argv.end(), {"--on", request.site});
-  add_place(request, argv);
+  if (!resolved.variant.empty()) argv.insert(argv.end(), {"--variant", resolved.variant});
+  if (!request.placement.site.empty()) argv.insert(argv.end(), {"--on", request.placement.site});
+  add_slots(request, argv);
   if (request.fresh) argv.emplace_back("--fresh");
   for (const std::string& tag : request.tags) {
     if (base::is_safe_name(tag)) argv.insert(argv.end(), {"--tag", tag});  // else no user's own
   }
-  if (seed.value) argv.insert(argv.end(), {"--seed", std::to_string(*seed.value)});
+  if (resolved.seed.value)
+    argv.insert(argv.end(), {"--seed", std::to_string(*resolved.seed.value)});
   return base::shown_command(argv);
 }
 
-spec::Place place_of(int cpus, int gpus, base::ProcessRunner& processes) {
+spec::ResourceSlots slots_of(int cpus, int gpus, base::ProcessRunner& processes) {
   const NodeCapacity capacity = look_at_node(processes);
-  if (auto place = part_of(capacity, cpus, gpus)) return *std::move(place);
+  if (auto slots = part_of(capacity, cpus, gpus)) return *std::move(slots);
   std::size_t threads = 0;
   for (const auto& core : capacity.cores)
     threads += core.size();

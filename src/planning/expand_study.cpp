@@ -1,4 +1,5 @@
 #include <sabath/base/error.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/planning/expand_study.hpp>
 #include <sabath/planning/plan_run.hpp>
 
@@ -27,12 +28,12 @@ std::size_t tuples_of(const spec::ValueLists& zip) {
     throw Error(ErrorKind::usage,
                 "'" + zip.begin()->first + "' has " + std::to_string(zip.begin()->second.size()) +
                     " value(s) and '" + name + "' has " + std::to_string(values.size()) +
-                    ": lists that are paired have one length");
+                    ": paired lists must have the same length");
   }
   return zip.begin()->second.size();
 }
 
-/// Counted before anything is made: a million points would take their time to be refused.
+/// Counted first: a million points would take long to be refused.
 void check_count(const spec::Study& study, std::size_t tuples) {
   std::uint64_t count = tuples;
   const auto multiply = [&](std::uint64_t factor) {
@@ -86,11 +87,10 @@ std::vector<Setting> with_tuples(const std::vector<Setting>& settings,
 }
 
 bool is_excluded(const Setting& setting, const spec::ValueLists& exclusion) {
-  return std::all_of(exclusion.begin(), exclusion.end(), [&](const auto& entry) {
+  return std::ranges::all_of(exclusion, [&](const auto& entry) {
     const auto& [name, values] = entry;
     const auto found = setting.find(name);
-    return found != setting.end() &&
-           std::find(values.begin(), values.end(), found->second) != values.end();
+    return found != setting.end() && std::ranges::find(values, found->second) != values.end();
   });
 }
 
@@ -100,7 +100,7 @@ void exclude(std::vector<Setting>& settings, const std::vector<spec::ValueLists>
     const auto excluded = [&](const Setting& setting) {
       return is_excluded(setting, exclusions[i]);
     };
-    if (std::none_of(all.begin(), all.end(), excluded)) {
+    if (std::ranges::none_of(all, excluded)) {
       throw Error(ErrorKind::usage,
                   "exclusion " + std::to_string(i + 1) + " of the study excludes nothing",
                   "its values must be among those of the study");
@@ -121,14 +121,14 @@ void check_distinct(const std::vector<Setting>& settings) {
   }
 }
 
-/// What every point has in common, and each swept parameter once: as for one run.
+/// Checks the common parameters, and each swept one once, as for one run.
 void check_parameters(const spec::Recipe& recipe, const Texts& set, const Setting& first) {
   Texts all = set;
   for (const auto& [name, value] : first) {
     if (set.contains(name)) {
       throw Error(ErrorKind::usage,
-                  "parameter '" + name + "': is given one value and several",
-                  "leave it out of --set, or out of the study");
+                  "parameter '" + name + "': is set to one value and also to several",
+                  "remove it from --set, or from the study");
     }
     all[name] = spec::to_string(value);
   }
@@ -187,6 +187,36 @@ std::string point_text(const spec::StudyPoint& point, const std::vector<std::str
     add(name + "=" + point.set.at(name));
   if (point.seed) add("seed=" + std::to_string(*point.seed));
   return text;
+}
+
+std::string perturbation_parameter(const std::string& kind) {
+  return "perturb_" + kind;
+}
+
+spec::ValueLists perturbed_runs(const RunRequest& request, const std::string& kind, int repeat) {
+  const std::string option = "--perturb " + base::printable(kind) + ": ";
+  if (kind != "1ulp") throw Error(ErrorKind::usage, option + "unknown", "there is '1ulp'");
+  const std::string name = perturbation_parameter(kind);
+  const spec::Parameter* parameter = request.recipe.parameter(name);
+  const bool is_number = parameter != nullptr && parameter->type == spec::ParameterType::integer &&
+                         parameter->default_value == spec::ParameterValue(std::int64_t{0});
+  if (!is_number) {
+    throw Error(ErrorKind::usage,
+                option + "the recipe '" + request.recipe.name + "' does not support it",
+                "a recipe whose code can perturb declares the parameter '" + name +
+                    "', an int that is 0 by default");
+  }
+  if (request.set.contains(name))
+    throw Error(ErrorKind::usage, option + "cannot be used with --set " + name);
+  if (!request.seed) {
+    throw Error(ErrorKind::usage,
+                option + "needs --seed, the seed of the run to perturb",
+                "runs of other seeds differ by more than a perturbation");
+  }
+  spec::ValueLists lists;
+  for (std::int64_t i = 1; i <= repeat; ++i)
+    lists[name].emplace_back(i);
+  return lists;
 }
 
 }  // namespace sabath::planning

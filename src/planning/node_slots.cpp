@@ -11,7 +11,7 @@ namespace {
 using base::Error;
 using base::ErrorKind;
 
-/// As CUDA reads CUDA_VISIBLE_DEVICES: up to the first entry that names no device ("-1").
+/// As CUDA reads CUDA_VISIBLE_DEVICES: up to the first entry that is not a device ("-1").
 std::vector<std::string> listed(const std::string& text) {
   std::vector<std::string> items;
   for (std::size_t from = 0; from < text.size();) {
@@ -20,7 +20,7 @@ std::vector<std::string> listed(const std::string& text) {
     const bool is_index =
         !item.empty() && item.find_first_not_of("0123456789") == std::string::npos;
     if (!is_index && !item.starts_with("GPU-") && !item.starts_with("MIG-")) break;
-    if (std::find(items.begin(), items.end(), item) == items.end()) items.push_back(item);
+    if (std::ranges::find(items, item) == items.end()) items.push_back(item);
     from = to + 1;
   }
   return items;
@@ -30,7 +30,7 @@ std::size_t fitting(std::size_t available, int each) {
   return each <= 0 ? available : available / static_cast<std::size_t>(each);
 }
 
-/// " of 2 core(s), 1 GPU(s) each"; empty where a run states no needs.
+/// Returns " of 2 core(s), 1 GPU(s) each"; empty where a run states no needs.
 std::string wants(const RunNeeds& needs) {
   std::vector<std::string> parts;
   if (needs.cores > 0) parts.push_back(std::to_string(needs.cores) + " core(s)");
@@ -48,7 +48,7 @@ std::string has(const NodeCapacity& capacity) {
          base::format_bytes(capacity.memory_bytes) + " may be used here";
 }
 
-/// The free ones among `taken`, `count` of them; nothing where there are fewer.
+/// Returns `count` free ones of `taken`; nothing where there are fewer.
 std::optional<std::vector<std::size_t>> first_free(const std::vector<bool>& taken, int count) {
   std::vector<std::size_t> free;
   for (std::size_t i = 0; i < taken.size() && free.size() < static_cast<std::size_t>(count); ++i) {
@@ -58,20 +58,20 @@ std::optional<std::vector<std::size_t>> first_free(const std::vector<bool>& take
   return free;
 }
 
-/// By CUDA_VISIBLE_DEVICES: no GPU of AMD's, and of a divided one its parts.
+/// By CUDA_VISIBLE_DEVICES: without GPUs of AMD, and with the parts of a divided GPU.
 bool can_be_given(const spec::GpuFacts& gpu, const std::vector<spec::GpuFacts>& all) {
   if (gpu.vendor.value_or("nvidia") != "nvidia") return false;
   if (!gpu.mig || gpu.uuid.starts_with("MIG-")) return true;
-  return std::none_of(all.begin(), all.end(), [&](const spec::GpuFacts& other) {
+  return std::ranges::none_of(all, [&](const spec::GpuFacts& other) {
     return other.uuid.starts_with("MIG-") && other.pci_bus == gpu.pci_bus;
   });
 }
 
-/// What one probe says: all facts of a host would take a second where nobody looked before.
+/// One probe only: all facts of a host would take a second without a cached answer.
 spec::HostFacts facts_of(std::string_view name, base::ProcessRunner& processes) {
   spec::HostFacts facts;
-  for (const auto& probe : probe::builtin_probes()) {
-    if (probe->name() == name) probe->look({}, processes, facts);
+  for (const probe::Probe& probe : probe::builtin_probes()) {
+    if (probe.name == name) probe.look({}, processes, facts);
   }
   return facts;
 }
@@ -154,8 +154,8 @@ Division divide(const NodeCapacity& capacity, const RunNeeds& needs, int jobs) {
   if (jobs == 1) return {};
   if (jobs == 0 && needs.cores == 0) {
     throw Error(ErrorKind::usage,
-                "--jobs all: no stage of the recipe says how many cpus it wants",
-                "give a number, or let the stages state their \"resources\"");
+                "--jobs all: no stage of the recipe declares how many cpus it needs",
+                "give a number, such as --jobs 4, or declare \"resources\" of the stages");
   }
   std::size_t most = fitting(capacity.cores.size(), needs.cores);
   if (needs.gpus > 0) most = std::min(most, fitting(capacity.gpus.size(), needs.gpus));
@@ -175,16 +175,16 @@ Division divide(const NodeCapacity& capacity, const RunNeeds& needs, int jobs) {
   return {wanted, needs.cores > 0 ? needs.cores : even, needs.gpus};
 }
 
-std::optional<spec::Place> part_of(const NodeCapacity& capacity, int cpus, int gpus) {
+std::optional<spec::ResourceSlots> part_of(const NodeCapacity& capacity, int cpus, int gpus) {
   const auto wanted = static_cast<std::size_t>(cpus);
   for (std::size_t cores = cpus == 0 ? 0 : 1; cores <= capacity.cores.size(); ++cores) {
-    auto place = NodeSlots(capacity, {}).take(static_cast<int>(cores), gpus);
-    if (place && place->cpus.size() == wanted) return place;
+    auto slots = NodeSlots(capacity, {}).take(static_cast<int>(cores), gpus);
+    if (slots && slots->cpus.size() == wanted) return slots;
   }
-  auto place = NodeSlots(capacity, {}).take(static_cast<int>(capacity.cores.size()), gpus);
-  if (!place || place->cpus.size() < wanted) return std::nullopt;
-  place->cpus.resize(wanted);
-  return place;
+  auto slots = NodeSlots(capacity, {}).take(static_cast<int>(capacity.cores.size()), gpus);
+  if (!slots || slots->cpus.size() < wanted) return std::nullopt;
+  slots->cpus.resize(wanted);
+  return slots;
 }
 
 NodeSlots::NodeSlots(NodeCapacity capacity, Division division)
@@ -193,33 +193,32 @@ NodeSlots::NodeSlots(NodeCapacity capacity, Division division)
       core_taken_(capacity_.cores.size()),
       gpu_taken_(capacity_.gpus.size()) {}
 
-std::optional<spec::Place> NodeSlots::take(int cores, int gpus) {
+std::optional<spec::ResourceSlots> NodeSlots::take(int cores, int gpus) {
   const auto free_cores = first_free(core_taken_, cores);
   const auto free_gpus = first_free(gpu_taken_, gpus);
   if (!free_cores || !free_gpus) return std::nullopt;
-  spec::Place place;
+  spec::ResourceSlots slots;
   for (const std::size_t core : *free_cores) {
     const std::vector<int>& threads = capacity_.cores[core];
-    place.cpus.insert(place.cpus.end(), threads.begin(), threads.end());
+    slots.cpus.insert(slots.cpus.end(), threads.begin(), threads.end());
   }
   for (const std::size_t gpu : *free_gpus)
-    place.gpus.push_back(capacity_.gpus[gpu]);
-  occupy(place);
-  return place;
+    slots.gpus.push_back(capacity_.gpus[gpu]);
+  occupy(slots);
+  return slots;
 }
 
-void NodeSlots::mark(const spec::Place& place, bool taken) {
+void NodeSlots::mark(const spec::ResourceSlots& slots, bool taken) {
   const auto is_in = [](const auto& item, const auto& all) {
-    return std::find(all.begin(), all.end(), item) != all.end();
+    return std::ranges::find(all, item) != all.end();
   };
   for (std::size_t i = 0; i < core_taken_.size(); ++i) {
     const std::vector<int>& threads = capacity_.cores[i];
-    if (std::any_of(
-            threads.begin(), threads.end(), [&](int cpu) { return is_in(cpu, place.cpus); }))
+    if (std::ranges::any_of(threads, [&](int cpu) { return is_in(cpu, slots.cpus); }))
       core_taken_[i] = taken;
   }
   for (std::size_t i = 0; i < gpu_taken_.size(); ++i) {
-    if (is_in(capacity_.gpus[i], place.gpus)) gpu_taken_[i] = taken;
+    if (is_in(capacity_.gpus[i], slots.gpus)) gpu_taken_[i] = taken;
   }
 }
 

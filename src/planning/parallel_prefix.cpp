@@ -19,7 +19,7 @@ std::string value_of(const Environment& environment, const std::string& name) {
   return found == environment.end() ? std::string() : found->second;
 }
 
-/// At blanks; there is no shell.
+/// Splits at blanks, without a shell.
 Words words_of(const std::string& text) {
   Words words;
   for (std::size_t from = text.find_first_not_of(' '); from != std::string::npos;) {
@@ -42,7 +42,7 @@ int per_node(const spec::Resources& resources) {
   return (tasks_of(resources) + nodes_of(resources) - 1) / nodes_of(resources);
 }
 
-/// What words can have in them; nothing: there is none.
+/// Values of placeholders; nothing: not available.
 std::map<std::string, std::optional<std::string>> placeholders_of(
     const spec::Resources& resources) {
   std::map<std::string, std::optional<std::string>> values{
@@ -61,8 +61,8 @@ std::map<std::string, std::optional<std::string>> placeholders_of(
   return values;
 }
 
-/// A word with what there is none of is left out, but not the program. True where there was
-/// something to replace.
+/// Leaves out a word whose placeholder has no value, but not the program. Returns true where
+/// something was replaced.
 bool replace_words(Words& words, const spec::Resources& resources) {
   const auto values = placeholders_of(resources);
   bool replaced = false;
@@ -82,7 +82,7 @@ bool replace_words(Words& words, const spec::Resources& resources) {
   return replaced;
 }
 
-/// Ranks of their own on a node each where they are several: what a program is told.
+/// Environment of a program that starts its own ranks on several nodes, one process each.
 Words options_of(const std::string& program, const spec::Resources& resources, bool is_packed) {
   const std::string tasks = std::to_string(tasks_of(resources));
   const std::string cpus = std::to_string(resources.cpus);
@@ -90,14 +90,14 @@ Words options_of(const std::string& program, const spec::Resources& resources, b
     Words words{"--nodes=" + std::to_string(nodes_of(resources)),
                 "--ntasks=" + tasks,
                 "--kill-on-bad-exit=1"};
-    // Since Slurm 22.05 srun does not take it from its job.
+    // Since Slurm 22.05 srun does not inherit this from its job.
     if (resources.cpus > 0) words.push_back("--cpus-per-task=" + cpus);
-    // A step takes all memory of its job unless it says something: the others would wait for it.
+    // A step takes all memory of its job by default: the others would wait for it.
     if (is_packed) words.insert(words.end(), {"--exact", "--mem=0"});
     return words;
   }
   Words words{"-n", tasks};
-  // Of mpirun there is one that everybody has; mpiexec has these options in common.
+  // One mpirun is common to all; mpiexec shares these options.
   if (program == "mpirun" && nodes_of(resources) > 1)
     words.insert(words.end(), {"-N", std::to_string(per_node(resources))});
   return words;
@@ -114,9 +114,8 @@ std::string found_here(const Environment& environment) {
     if (is_there(program, environment)) return program;
   }
   throw Error(ErrorKind::launch,
-              "nothing that starts ranks was found: neither srun in a job of Slurm's, nor mpirun, "
-              "nor mpiexec",
-              "the site's \"prefix\" may name what does");
+              "no program that starts ranks was found: srun (in a Slurm job), mpirun or mpiexec",
+              "load a module that has one, or name the program in the site's \"prefix\"");
 }
 
 }  // namespace
@@ -139,7 +138,7 @@ ParallelPrefix prefix_for(const std::string& wanted,
     prefix.ranks_a_node = per_node(resources);
     return prefix;
   }
-  // What a recipe names goes before what the site prefers, but takes the site's options for it.
+  // A recipe's program wins over the site's preference, but gets the site's options for it.
   if (wanted != "auto" && of_site != wanted) words = {wanted};
   if (words.empty()) words = {found_here(environment)};
   ParallelPrefix prefix;

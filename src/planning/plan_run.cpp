@@ -1,6 +1,4 @@
-#include "again_command.hpp"
-#include "code_state.hpp"
-
+#include <sabath/base/archive/archive_writer.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/process/process.hpp>
@@ -10,16 +8,22 @@
 #include <sabath/base/version.hpp>
 #include <sabath/env/container_command.hpp>
 #include <sabath/home/dated_folder.hpp>
-#include <sabath/home/redact.hpp>
+#include <sabath/home/document_secrets.hpp>
 #include <sabath/home/run_files.hpp>
 #include <sabath/planning/plan_run.hpp>
 #include <sabath/planning/stage_template.hpp>
-#include <sabath/provenance/code_elsewhere.hpp>
-#include <sabath/spec/record_scope.hpp>
+#include <sabath/probe/host_probe.hpp>
+#include <sabath/provenance/code_folder.hpp>
+#include <sabath/provenance/command_inputs.hpp>
+#include <sabath/provenance/external_code.hpp>
+#include <sabath/provenance/git_state.hpp>
+#include <sabath/spec/code_state.hpp>
+#include <sabath/spec/facet.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ctime>
 #include <sstream>
 
 namespace sabath::planning {
@@ -29,12 +33,161 @@ namespace fs = std::filesystem;
 using base::Error;
 using base::ErrorKind;
 
-/// Small enough for every library's seeding function (31 bits), never 0.
+/// Small enough for the seeding function of every library (31 bits), never 0.
 std::uint64_t draw_seed() {
   return home::random_bits() % 2'147'483'646 + 1;
 }
 
 constexpr int run_letters = 8;
+
+constexpr std::uint64_t max_code_bytes = 4U << 20U;
+constexpr std::size_t max_code_files = 2000;
+constexpr const char* archive_name = "code.tar.gz";
+/// Up to this size a folder that is not kept is hashed, so that it is recognized later.
+constexpr std::uint64_t max_known_bytes = 256U << 20U;
+constexpr std::size_t max_known_files = 20'000;
+constexpr const char* diff_name = "code.diff";
+constexpr const char* untracked_name = "code.untracked.tar.gz";
+
+/// Returns true where the sibling's archive is of this tree, and is now `archive` too.
+bool share_archive(const std::optional<OriginalCode>& sibling,
+                   const base::Digest& tree,
+                   const fs::path& archive) {
+  if (!sibling || sibling->state.kept.empty() || sibling->state.tree != tree) return false;
+  std::error_code code;
+  fs::create_hard_link(sibling->run_directory / archive_name, archive, code);
+  return !code;
+}
+
+void keep_folder(const RunRequest& request, const fs::path& archive, spec::CodeState& state) {
+  const fs::path& place = request.recipe.directory;
+  const provenance::CodeFolder folder(place, {max_code_files, max_code_bytes});
+  if (folder.is_exceeded()) {
+    throw Error(ErrorKind::usage,
+                fmt::format("the recipe's folder has more than {} files or {} MiB",
+                            max_code_files,
+                            max_code_bytes >> 20U));
+  }
+  if (!folder.uncounted().empty()) {
+    throw Error(ErrorKind::usage,
+                base::printable(folder.uncounted()) +
+                    ": a link to more outside of the recipe's folder than counts by its bytes");
+  }
+  const base::Digest tree = folder.digest();
+  if (!share_archive(request.study.sibling, tree, archive)) {
+    base::write_archive(place, folder.files(), archive);
+    if (folder.digest() != tree)
+      throw Error(ErrorKind::usage, "the recipe's folder was changed at that moment");
+  }
+  state.tree = tree;
+  state.kept = archive_name;
+}
+
+/// A repetition compares its code by this.
+void note_tree(const fs::path& place, const fs::path& state_directory, spec::CodeState& state) {
+  state.tree = {};
+  try {
+    const provenance::CodeFolder folder(place, {max_known_files, max_known_bytes});
+    if (!folder.is_exceeded()) state.tree = folder.digest(state_directory);
+  } catch (const Error&) {
+    return;  // what cannot be read is said already
+  }
+}
+
+/// A folder that cannot be kept (an unreadable file, an odd name) can still be run.
+void keep_folder_if_possible(const RunRequest& request,
+                             const fs::path& run_directory,
+                             const fs::path& state_directory,
+                             spec::CodeState& state) {
+  const fs::path archive = run_directory / archive_name;
+  try {
+    keep_folder(request, archive, state);
+  } catch (const Error& error) {
+    state.not_kept = error.what();
+    std::error_code ignored;
+    fs::remove(archive, ignored);
+  }
+  if (state.kept.empty()) note_tree(request.recipe.directory, state_directory, state);
+}
+
+/// A repetition is of the original's commit, wherever its code was unpacked. Runs that are
+/// submitted together are of one commit.
+void take_over(const OriginalCode& original,
+               const fs::path& run_directory,
+               spec::CodeState& state) {
+  state.git = original.state.git;
+  state.no_git = original.state.no_git;
+  state.untracked = original.state.untracked;
+  state.no_untracked = original.state.no_untracked;
+  if (!state.git) return;
+  const auto take = [&](const char* name) {
+    std::error_code code;
+    fs::copy_file(original.run_directory / name, run_directory / name, code);
+    return code ? "that of the original run cannot be read: " + code.message() : std::string();
+  };
+  if (!state.git->diff.empty()) {
+    state.git->no_diff = take(diff_name);
+    if (!state.git->no_diff.empty()) state.git->diff.clear();
+  }
+  if (state.untracked) {
+    if (const std::string problem = take(untracked_name); !problem.empty()) {
+      state.untracked.reset();
+      state.no_untracked = problem;
+    }
+  }
+}
+
+/// Where only the commit stands for the code, files unknown to git are kept beside it.
+void keep_rest(const RunRequest& request,
+               const fs::path& run_directory,
+               base::ProcessRunner& processes,
+               const std::stop_token& stop,
+               spec::CodeState& state) {
+  const fs::path archive = run_directory / untracked_name;
+  try {
+    if (provenance::keep_untracked(request.recipe.directory, *state.git, archive, processes, stop))
+      state.untracked = untracked_name;
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::interrupted) throw;
+    std::error_code ignored;
+    fs::remove(archive, ignored);
+    state.no_untracked = error.what();
+  }
+}
+
+/// Keeps the code of the request's run in its directory. Archives the recipe's folder (CodeFolder)
+/// where it is small enough. Keeps what git says of it, or said of the `original` or a `sibling`.
+/// Starts git only in a repository; git writes nothing there, and starts nothing that
+/// the repository's settings name. Throws Error{storage|interrupted}.
+spec::CodeState keep_code(const RunRequest& request,
+                          const fs::path& run_directory,
+                          const fs::path& state_directory,
+                          base::ProcessRunner& processes,
+                          const std::stop_token& stop) {
+  spec::CodeState state;
+  keep_folder_if_possible(request, run_directory, state_directory, state);
+  if (request.repetition.original) {
+    take_over(*request.repetition.original, run_directory, state);
+    return state;
+  }
+  if (request.study.sibling && !state.kept.empty() &&
+      state.tree == request.study.sibling->state.tree) {
+    take_over(*request.study.sibling, run_directory, state);
+    return state;
+  }
+  const fs::path& folder = request.recipe.directory;
+  if (!provenance::repository_around(folder)) return state;
+  try {
+    state.git = provenance::look_at_git(folder, run_directory / diff_name, processes, stop);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::launch) throw;
+    state.no_git = error.what();
+  }
+  const bool stands_on_git = state.kept.empty() || provenance::names_surroundings(request.recipe);
+  if (state.git && !state.git->commit.empty() && stands_on_git)
+    keep_rest(request, run_directory, processes, stop, state);
+  return state;
+}
 
 void resolve_stages(const RunRequest& request,
                     const fs::path& directory,
@@ -57,39 +210,38 @@ std::vector<std::string> paths_in(const spec::ParameterValues& parameters) {
   return paths;
 }
 
-/// Of runs that are planned together code elsewhere is looked at once.
+/// Runs that are planned together examine code elsewhere once.
 std::map<std::string, std::string> found_elsewhere(const RunRequest& request,
                                                    const spec::RunPlan& plan,
                                                    base::ProcessRunner& processes,
                                                    const std::stop_token& stop) {
-  // Variables of the shell do not reach jobs.
-  const base::Environment session = request.knobs.value_or(
-      request.site.empty() ? base::current_environment() : base::Environment{});
-  if (!provenance::leads_elsewhere(request.recipe, plan, session)) return {};
-  if (request.sibling) {
-    spec::RunPlan sibling = home::RunFiles(request.sibling->run_directory).read_plan();
+  // Jobs get no variables of the shell.
+  const base::Environment session = request.placement.variables.value_or(
+      request.placement.site.empty() ? base::current_environment() : base::Environment{});
+  if (!provenance::has_external_code(request.recipe, plan, session)) return {};
+  if (request.study.sibling) {
+    spec::RunPlan sibling = home::RunFiles(request.study.sibling->run_directory).read_plan();
     if (paths_in(sibling.parameters) == paths_in(plan.parameters) &&
         sibling.environments() == plan.environments()) {
       std::erase_if(sibling.code,
-                    [](const auto& item) { return !spec::is_code_elsewhere(item.first); });
+                    [](const auto& item) { return !spec::is_external_code(item.first); });
       return std::move(sibling.code);
     }
   }
-  return provenance::code_elsewhere(request.recipe, plan, session, processes, stop);
+  return provenance::external_code(request.recipe, plan, session, processes, stop);
 }
 
-/// Of the variants that stages name those that this run's stages do: others are of other points of
-/// a study.
+/// Takes the variants of this run's stages; other points of a study have others.
 void take_variants(const RunRequest& request,
                    const std::map<std::string, spec::BuiltEnvironment>& built,
                    spec::RunPlan& plan) {
   std::map<std::string, spec::BuiltEnvironment> variants;
-  for (const std::string& variant : variants_of(request))
+  for (const std::string& variant : variants_of(request, plan.parameters))
     variants.emplace(variant, built.at(variant));
   if (!variants.empty()) plan.variants = std::move(variants);
 }
 
-/// What a starter tells its ranks does not come through to a container: each would be alone there.
+/// Identification by a starter does not reach a container: each rank would be alone there.
 void refuse_ranks_in_containers(const spec::RunPlan& plan) {
   for (const spec::PlannedStage& stage : plan.stages) {
     if (!stage.parallel || stage.not_due) continue;
@@ -102,15 +254,14 @@ void refuse_ranks_in_containers(const spec::RunPlan& plan) {
 
 }  // namespace
 
-void give_place(const spec::Place& place, spec::RunPlan& plan) {
-  plan.place = place;
-  // Only the counts are items: which cores these are differs between runs that are otherwise the
-  // same.
-  if (!place.cpus.empty()) plan.launch["cpus"] = std::to_string(place.cpus.size());
-  if (place.gpus.empty()) return;
-  plan.launch["gpus"] = std::to_string(place.gpus.size());
+void assign_slots(const spec::ResourceSlots& slots, spec::RunPlan& plan) {
+  plan.slots = slots;
+  // Only the counts are items: runs that are otherwise the same have different cores.
+  if (!slots.cpus.empty()) plan.launch["cpus"] = std::to_string(slots.cpus.size());
+  if (slots.gpus.empty()) return;
+  plan.launch["gpus"] = std::to_string(slots.gpus.size());
   for (spec::PlannedStage& stage : plan.stages)
-    stage.environment["CUDA_VISIBLE_DEVICES"] = fmt::format("{}", fmt::join(place.gpus, ","));
+    stage.environment["CUDA_VISIBLE_DEVICES"] = fmt::format("{}", fmt::join(slots.gpus, ","));
 }
 
 std::vector<const spec::Stage*> stages_of(const RunRequest& request) {
@@ -171,7 +322,7 @@ spec::ParameterValues resolve_parameters(const spec::Recipe& recipe,
                       "' lists them"
                 : "did you mean '" + guess + "'?");
       }
-      if (std::find(recipe.fixed.begin(), recipe.fixed.end(), name) != recipe.fixed.end()) {
+      if (std::ranges::find(recipe.fixed, name) != recipe.fixed.end()) {
         throw Error(ErrorKind::usage,
                     "parameter '" + name + "': is fixed by the recipe: it defines the benchmark");
       }
@@ -186,36 +337,39 @@ spec::ParameterValues resolve_parameters(const spec::Recipe& recipe,
   return values;
 }
 
-void check_due(const RunRequest& request) {
+void check_due(const RunRequest& request, const spec::ParameterValues& parameters) {
   home::refuse_secrets(request.tags);
-  spec::check_due(request.recipe,
-                  stages_of(request),
-                  resolve_parameters(request.recipe, request.set, request.named),
-                  request.only_stage);
+  spec::check_due(request.recipe, stages_of(request), parameters, request.only_stage);
 }
 
-std::set<std::string> variants_of(const RunRequest& request) {
-  const spec::ParameterValues values =
-      resolve_parameters(request.recipe, request.set, request.named);
+std::set<std::string> variants_of(const RunRequest& request,
+                                  const spec::ParameterValues& parameters) {
   std::set<std::string> variants;
   for (const spec::Stage* stage : stages_of(request)) {
     if (stage->variant.empty() || stage->variant == request.variant) continue;
-    if (!spec::why_not_due(*stage, values)) variants.insert(stage->variant);
+    if (!spec::why_not_due(*stage, parameters)) variants.insert(stage->variant);
   }
   return variants;
 }
 
+ResolvedRun resolve_run(const RunRequest& request, spec::ParameterValues parameters) {
+  ResolvedRun resolved{std::move(parameters), request.variant, {}};
+  resolved.seed.value = request.seed ? *request.seed : draw_seed();
+  resolved.seed.origin = request.seed ? "option" : "drawn";
+  return resolved;
+}
+
 spec::RunPlan plan_run(const RunRequest& request,
+                       const ResolvedRun& resolved,
                        const RunEnvironments& environments,
                        const std::vector<spec::PlannedInput>& inputs,
-                       const home::Folders& folders,
-                       base::ProcessRunner& processes,
-                       base::Clock& clock,
+                       const PlanTools& tools,
                        const std::stop_token& stop) {
+  const auto& [folders, processes, clock] = tools;
   spec::RunPlan plan;
-  plan.parameters = resolve_parameters(request.recipe, request.set, request.named);
-  plan.seed.value = request.seed ? *request.seed : draw_seed();
-  plan.seed.origin = request.seed ? "option" : "drawn";
+  const Placement& placement = request.placement;
+  plan.parameters = resolved.parameters;
+  plan.seed = resolved.seed;
   plan.created = base::format_rfc3339(clock.now());
   plan.sabath_version = base::version();
   plan.recipe_text = request.recipe.text;
@@ -223,45 +377,45 @@ spec::RunPlan plan_run(const RunRequest& request,
   plan.tags = request.tags;
   plan.inputs = inputs;
   plan.environment = environments.own;
-  plan.launch = {{"launcher", request.site.empty() ? "local" : request.scheduler},
+  plan.launch = {{"launcher", placement.site.empty() ? "local" : placement.scheduler},
                  {"user", base::user_name()}};
-  if (!request.site.empty()) plan.launch["site"] = request.site;
-  if (!request.batch.empty()) plan.batch = request.batch;
+  if (!placement.site.empty()) plan.launch["site"] = placement.site;
+  if (!placement.batch.empty()) plan.batch = placement.batch;
   plan.cache_directory = folders.cache.string();
   plan.state_directory = folders.state().string();
   plan.fresh = request.fresh;
   plan.only_stage = request.only_stage;
-  plan.trusted = request.trusted;
+  plan.trusted = environments.trusted;
   if (!request.task.empty()) {
     plan.task = request.task;
-    plan.tags.push_back("task:" + request.task);  // no tag of a user's: selections find it by that
+    plan.tags.push_back("task:" + request.task);  // not a user's tag: selections use it
   }
-  if (!request.variant.empty()) plan.variant = request.variant;
+  if (!resolved.variant.empty()) plan.variant = resolved.variant;
   take_variants(request, environments.variants, plan);
-  if (!request.repeats.empty()) plan.repeats = request.repeats;
-  plan.reproduce = again_command(request, folders, plan.parameters, plan.seed);
+  if (!request.repetition.run_id.empty()) plan.repeats = request.repetition.run_id;
+  plan.reproduce = again_command(request, resolved, folders);
 
-  plan.study_id = request.study_id;
-  plan.study_point = request.study_point;
+  plan.study_id = request.study.id;
+  plan.study_point = request.study.point;
 
   const fs::path directory =
       home::make_dated_folder(folders.runs(), request.recipe.name, run_letters, clock);
   plan.run_id = directory.filename().string();
-  // Of a repetition the recipe's folder is gone as soon as it has ended.
+  // The recipe's folder of a repetition is gone when the run ends.
   if (plan.repeats) {
     std::vector<std::string> argv = program_words(folders);
     argv.insert(argv.end(), {"repro", plan.run_id});
     plan.reproduce = base::shown_command(argv);
   }
   try {
-    if (request.announce_id) request.announce_id(plan.run_id);
+    if (request.study.announce_id) request.study.announce_id(plan.run_id);
     resolve_stages(request, directory, stop, plan);
     refuse_ranks_in_containers(plan);
     plan.code.merge(found_elsewhere(request, plan, processes, stop));
     plan.code_state = keep_code(request, directory, folders.state(), processes, stop);
-    if (request.place) give_place(*request.place, plan);
+    if (placement.slots) assign_slots(*placement.slots, plan);
     const home::RunFiles files(directory);
-    write_plan(files.plan(), plan, request.durability);
+    write_plan(files.plan(), plan, request.study.durability);
     spec::RunStatus status;
     home::stamp_process(status);
     status.updated = plan.created;
@@ -272,6 +426,21 @@ spec::RunPlan plan_run(const RunRequest& request,
     throw;
   }
   return plan;
+}
+
+spec::TrustSeen trust_seen_now() {
+  timespec time{};
+  ::clock_gettime(CLOCK_BOOTTIME, &time);
+  return {probe::boot_id(),
+          static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9};
+}
+
+bool is_recent(const std::optional<spec::TrustSeen>& seen, const spec::TrustSeen& now) {
+  // Longer than the start of `exec`; shorter than a check of a large environment is worth.
+  constexpr double moment_s = 10;
+  if (!seen || seen->boot.empty() || seen->boot != now.boot) return false;
+  const double age_s = now.uptime_s - seen->uptime_s;
+  return age_s >= 0 && age_s < moment_s;
 }
 
 }  // namespace sabath::planning

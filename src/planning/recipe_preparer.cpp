@@ -1,6 +1,6 @@
 #include <sabath/base/error.hpp>
 #include <sabath/planning/node_slots.hpp>
-#include <sabath/planning/recent_trust.hpp>
+#include <sabath/planning/plan_run.hpp>
 #include <sabath/planning/recipe_preparer.hpp>
 
 #include <algorithm>
@@ -12,9 +12,9 @@ namespace fs = std::filesystem;
 using base::Error;
 using base::ErrorKind;
 
-/// What a role must have where a run is done again, or nothing.
+/// Returns the input that a role must have in a repetition; nothing otherwise.
 const spec::PlannedInput* input_of(const RunRequest& request, const std::string& role) {
-  for (const spec::PlannedInput& input : request.inputs) {
+  for (const spec::PlannedInput& input : request.repetition.inputs) {
     if (input.role == role) return &input;
   }
   return nullptr;
@@ -29,26 +29,25 @@ const spec::PlannedInput* input_of(const RunRequest& request, const std::string&
               "the bytes of then are neither in the cache nor at the asset's sources");
 }
 
-/// A folder that a stage's command names must be there. Throws Error{usage}.
+/// Throws Error{usage} where the folder that a stage's command names is missing.
 void check_code(const RunRequest& request) {
   const fs::path code = request.recipe.directory / "code";
   std::error_code error;
   if (fs::is_directory(code, error)) return;
   for (const spec::Stage* stage : stages_of(request)) {
-    const bool is_named = std::any_of(stage->run.begin(), stage->run.end(), [](const auto& word) {
-      return word.find("{code}") != std::string::npos;
-    });
+    const bool is_named = std::ranges::any_of(
+        stage->run, [](const auto& word) { return word.find("{code}") != std::string::npos; });
     if (!is_named && !stage->copy_code) continue;
-    throw Error(ErrorKind::usage,
-                "stage " + stage->name + ": names {code}, and there is no folder " + code.string(),
-                "{code} is the folder 'code' beside recipe.json; {recipe} is that of recipe.json");
+    throw Error(
+        ErrorKind::usage,
+        "stage " + stage->name + ": names {code}, but the folder is missing: " + code.string(),
+        "{code} is the folder 'code' beside recipe.json; {recipe} is that of recipe.json");
   }
 }
 
 std::vector<std::string> what_cannot_fit(const RunRequest& request,
+                                         const spec::ParameterValues& values,
                                          base::ProcessRunner& processes) {
-  const spec::ParameterValues values =
-      resolve_parameters(request.recipe, request.set, request.named);
   std::vector<std::string> problems;
   for (const spec::Stage* stage : stages_of(request)) {
     if (stage->resources.memory_bytes == 0 || spec::why_not_due(*stage, values)) continue;
@@ -99,7 +98,7 @@ std::vector<spec::PlannedInput> RecipePreparer::fetch_inputs(const RunRequest& r
 spec::RunPlan RecipePreparer::dry_run(const RunRequest& request) {
   spec::RunPlan plan;
   plan.parameters = resolve_parameters(request.recipe, request.set, request.named);
-  check_due(request);
+  check_due(request, plan.parameters);
   for (const spec::Stage* stage : stages_of(request)) {
     spec::PlannedStage planned;
     planned.not_due = spec::why_not_due(*stage, plan.parameters);
@@ -125,7 +124,7 @@ spec::EnvironmentSpec RecipePreparer::environments_of(const spec::Recipe& recipe
     try {
       all = tools_.documents.asset(recipe.model).environment.value_or(all);
     } catch (const Error& error) {
-      // A model need not be described by a document.
+      // A model may have no document.
       if (error.kind() != ErrorKind::not_found) throw;
     }
   }
@@ -136,7 +135,7 @@ spec::EnvironmentSpec RecipePreparer::environments_of(const spec::Recipe& recipe
 std::string RecipePreparer::chosen_variant(const spec::EnvironmentSpec& all,
                                            const std::string& asked) const {
   if (!asked.empty() || all.variants.empty()) return asked;
-  const auto site = std::find(all.variants.begin(), all.variants.end(), tools_.variant);
+  const auto site = std::ranges::find(all.variants, tools_.variant);
   return site == all.variants.end() ? all.variants.front() : *site;
 }
 
@@ -152,20 +151,22 @@ PreparedRecipe RecipePreparer::prepare(
     std::stop_token stop,
     const std::set<std::map<std::string, std::string>>& settings) {
   const spec::EnvironmentSpec all = environments_of(request.recipe);
-  PreparedRecipe prepared{request, {}, {}};
+  PreparedRecipe prepared{request, {}, {}, {}};
   prepared.request.variant = chosen_variant(all, request.variant);
   const spec::EnvironmentSpec own = all.select(prepared.request.variant);
   std::map<std::string, spec::EnvironmentSpec> variants;
   std::set<std::string> problems;
   const auto look = [&](const RunRequest& one) {
-    check_due(one);
+    const spec::ParameterValues values = resolve_parameters(one.recipe, one.set, one.named);
+    check_due(one, values);
     check_code(one);
-    if (!request.elsewhere) {
-      for (std::string& problem : what_cannot_fit(one, tools_.processes))
+    if (!request.placement.elsewhere) {
+      for (std::string& problem : what_cannot_fit(one, values, tools_.processes))
         problems.insert(std::move(problem));
     }
-    for (const std::string& variant : variants_of(one))
+    for (const std::string& variant : variants_of(one, values))
       variants.emplace(variant, all.select(variant));
+    prepared.parameters.emplace(one.set, values);
   };
   RunRequest one = prepared.request;
   for (const auto& set : settings) {
@@ -179,7 +180,7 @@ PreparedRecipe RecipePreparer::prepare(
   prepared.environments.own = ready(own, request, observer, stop);
   for (const auto& [variant, wanted] : variants)
     prepared.environments.variants[variant] = ready(wanted, request, observer, stop);
-  prepared.request.trusted = trust_seen_now();
+  prepared.environments.trusted = trust_seen_now();
   return prepared;
 }
 
@@ -189,7 +190,7 @@ spec::BuiltEnvironment RecipePreparer::ready(const spec::EnvironmentSpec& wanted
                                              const std::stop_token& stop) {
   spec::BuiltEnvironment environment =
       tools_.environments.build(wanted, request.recipe.directory, observer, stop);
-  tools_.environments.check_trusted(environment);  // here it is no run yet
+  tools_.environments.check_trusted(environment);  // before there is a run
   for (const spec::BuiltLayer& layer : environment.layers) {
     for (const std::string& drift : layer.drift())
       observer.warn("environment layer '" + layer.lock.name + "': " + drift,
@@ -202,12 +203,15 @@ spec::BuiltEnvironment RecipePreparer::ready(const spec::EnvironmentSpec& wanted
 spec::RunPlan RecipePreparer::plan(const PreparedRecipe& prepared,
                                    const RunRequest& request,
                                    const std::stop_token& stop) {
+  const auto known = prepared.parameters.find(request.set);
   return plan_run(request,
+                  resolve_run(request,
+                              known != prepared.parameters.end()
+                                  ? known->second
+                                  : resolve_parameters(request.recipe, request.set, request.named)),
                   prepared.environments,
                   prepared.inputs,
-                  folders_,
-                  tools_.processes,
-                  tools_.clock,
+                  {folders_, tools_.processes, tools_.clock},
                   stop);
 }
 

@@ -5,7 +5,7 @@
 namespace sabath::planning {
 namespace {
 
-/// A condition that does not hold takes no cores, and no time.
+/// A stage that is not due takes no cores and no time.
 bool may_share(const spec::PlannedStage& stage) {
   return !stage.not_due && stage.resources.cpus > 0;
 }
@@ -48,7 +48,7 @@ std::vector<StageGraph::Node> StageGraph::nodes_of(const std::vector<spec::Plann
     nodes[i].before.resize(stages.size());
     for (std::size_t j = 0; j < i; ++j) {
       const auto& needs = stages[i].needs;
-      if (std::find(needs.begin(), needs.end(), stages[j].name) == needs.end()) continue;
+      if (std::ranges::find(needs, stages[j].name) == needs.end()) continue;
       nodes[i].needs.push_back(j);
       nodes[i].before[j] = true;
       for (std::size_t k = 0; k < j; ++k)
@@ -82,23 +82,22 @@ void StageGraph::settle() {
       node.blocked_by = other.state == State::failed ? need : other.blocked_by;
       break;
     }
-    // Whoever needs it still waits for what it needs in turn.
+    // A stage that needs it still waits for its other needs.
     if (stages_[i].not_due && is_ready(i)) node.state = State::done;
   }
 }
 
 bool StageGraph::is_ready(std::size_t stage) const {
   const auto& needs = nodes_[stage].needs;
-  return nodes_[stage].state == State::waiting &&
-         std::all_of(needs.begin(), needs.end(), [&](std::size_t need) {
+  return nodes_[stage].state == State::waiting && std::ranges::all_of(needs, [&](std::size_t need) {
            return nodes_[need].state == State::done;
          });
 }
 
 std::optional<StageGraph::Start> StageGraph::next() {
   const std::vector<std::size_t> busy = running();
-  const bool alone = std::any_of(
-      busy.begin(), busy.end(), [&](std::size_t stage) { return !nodes_[stage].place; });
+  const bool alone =
+      std::ranges::any_of(busy, [&](std::size_t stage) { return !nodes_[stage].slots; });
   if (alone) return std::nullopt;
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     Node& node = nodes_[i];
@@ -106,11 +105,11 @@ std::optional<StageGraph::Start> StageGraph::next() {
     if (node.shares) {
       const RunNeeds wanted = needs_of(stages_[i].resources);
       if (!has_memory(wanted.memory_bytes)) continue;
-      node.place = slots_.take(wanted.cores, wanted.gpus);
-      if (!node.place) continue;
+      node.slots = slots_.take(wanted.cores, wanted.gpus);
+      if (!node.slots) continue;
     }
     node.state = State::running;
-    return Start{i, node.place};
+    return Start{i, node.slots};
   }
   return std::nullopt;
 }
@@ -118,7 +117,7 @@ std::optional<StageGraph::Start> StageGraph::next() {
 void StageGraph::finish(std::size_t stage, bool ok) {
   Node& node = nodes_[stage];
   node.state = ok ? State::done : State::failed;
-  if (node.place) slots_.give_back(*node.place);
+  if (node.slots) slots_.give_back(*node.slots);
   settle();
 }
 

@@ -1,17 +1,16 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/file_stamp.hpp>
 #include <sabath/base/text/redact.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/env/container_command.hpp>
 #include <sabath/env/environment.hpp>
 #include <sabath/planning/stage_key.hpp>
 #include <sabath/planning/stage_template.hpp>
-#include <sabath/probe/library_watch.hpp>
-#include <sabath/provenance/named_files.hpp>
+#include <sabath/provenance/command_inputs.hpp>
 #include <sabath/spec/session_variables.hpp>
 
 #include <algorithm>
-#include <array>
 #include <deque>
 #include <set>
 #include <string_view>
@@ -23,7 +22,7 @@ namespace fs = std::filesystem;
 using base::Error;
 using base::ErrorKind;
 
-/// Hashing so much takes long enough for a person to ask what goes on.
+/// From this size on the progress of hashing is reported.
 constexpr std::uintmax_t long_bytes = std::uintmax_t{256} << 20U;
 
 }  // namespace
@@ -50,32 +49,31 @@ bool StageSurroundings::is_named_elsewhere(const fs::path& file,
   if (base::is_beneath(file, run_directory_) || base::is_beneath(file, plan_.cache_directory) ||
       base::is_beneath(file, plan_.state_directory))
     return true;
-  // Wherever they lie: in a cache beneath this one, on the disk of the node.
-  const bool is_of_data =
-      std::any_of(plan_.inputs.begin(), plan_.inputs.end(), [&](const spec::PlannedInput& input) {
-        return stage.key_items.contains("dataset." + input.role) &&
-               (base::is_beneath(file, input.path) ||
-                (!input.copy.empty() && base::is_beneath(file, input.copy)));
-      });
+  // Wherever they lie: in a lower cache, or on the disk of the node.
+  const bool is_of_data = std::ranges::any_of(plan_.inputs, [&](const spec::PlannedInput& input) {
+    return stage.key_items.contains("dataset." + input.role) &&
+           (base::is_beneath(file, input.path) ||
+            (!input.copy.empty() && base::is_beneath(file, input.copy)));
+  });
   if (is_of_data) return true;
   const auto& layers = plan_.environment_of(stage).layers;
-  return std::any_of(layers.begin(), layers.end(), [&](const spec::BuiltLayer& layer) {
+  return std::ranges::any_of(layers, [&](const spec::BuiltLayer& layer) {
     return !layer.prefix.empty() && base::is_beneath(file, layer.prefix);
   });
 }
 
 std::string StageSurroundings::digest_of(const fs::path& file, const std::stop_token& stop) {
-  const auto stamp = probe::stamp_of(file);
+  const auto stamp = base::stamp_of(file);
   if (!stamp) return "gone";
   try {
-    const auto told = [&](std::uint64_t done) {
+    const auto report = [&](std::uint64_t done) {
       if (stop.stop_requested())
         throw Error(ErrorKind::interrupted, "interrupted while " + file.string() + " was hashed");
       if (done == 0 && stamp->size_bytes >= long_bytes)
         observer_.note("hashing " + base::printable(file.string()) +
                        ", which a cached stage names");
     };
-    return digests_.of(file, told).text();
+    return digests_.of(file, report).text();
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::interrupted) throw;
     return "unreadable " + stamp->text();  // for the command, too; or only to be executed
@@ -95,7 +93,7 @@ std::string StageSurroundings::variables_of(const spec::PlannedStage& stage) con
 
 std::map<std::string, std::string> StageSurroundings::key_items(const spec::PlannedStage& stage,
                                                                 const std::stop_token& stop) {
-  // Files and variables of this machine do not reach into a container.
+  // A container does not see files and variables of this machine.
   const spec::BuiltEnvironment& environment = plan_.environment_of(stage);
   if (env::container_of(environment) != nullptr) return {};
   const base::Environment variables = env::run_variables(environment, inherited_);

@@ -1,10 +1,9 @@
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/planning/stage_template.hpp>
 #include <sabath/provenance/code_folder.hpp>
-#include <sabath/provenance/named_files.hpp>
+#include <sabath/provenance/command_inputs.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <utility>
 
@@ -42,7 +41,7 @@ std::map<std::string, std::string> deterministic_variables(std::uint64_t seed, i
 }
 
 bool contains(const std::vector<std::string>& items, std::string_view wanted) {
-  return std::find(items.begin(), items.end(), wanted) != items.end();
+  return std::ranges::find(items, wanted) != items.end();
 }
 
 }  // namespace
@@ -110,7 +109,7 @@ std::map<std::string, std::string> StageTemplate::variables_for(const spec::Stag
   variables["SABATH_RUN_ID"] = plan_.run_id;
   variables["SABATH_RUN_DIR"] = run_directory_.string();
   variables["SABATH_OUTPUT_DIR"] = (run_directory_ / "outputs" / stage.name).string();
-  // What a cached stage may see is what its key is made of, and no more.
+  // A cached stage sees exactly what its key is made of.
   if (!stage.cache || contains(named, "seed")) {
     variables["SABATH_SEED"] = std::to_string(seed);
     for (const std::string& name : recipe_.seed_environment)

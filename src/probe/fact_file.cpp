@@ -2,6 +2,7 @@
 
 #include <sabath/base/unique_fd.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 
@@ -51,6 +52,16 @@ std::optional<std::uint64_t> parse_number(std::string_view text) {
 std::optional<std::uint64_t> read_number(const std::filesystem::path& path) {
   const auto text = read_fact(path);
   return text ? parse_number(*text) : std::nullopt;
+}
+
+std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> entries;
+  std::error_code code;
+  for (std::filesystem::directory_iterator at(folder, code), end; !code && at != end;
+       at.increment(code))
+    entries.push_back(at->path());
+  std::sort(entries.begin(), entries.end());
+  return entries;
 }
 
 std::string_view find_field(std::string_view text, std::string_view key) {

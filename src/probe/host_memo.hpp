@@ -8,8 +8,8 @@
 
 namespace sabath::probe {
 
-/// The facts that were kept under `path`, if the file is this user's own, nobody else can write it,
-/// it reads, and `witness` is what it was when they were kept; else nothing.
+/// Reads facts kept under `path`. Nothing unless the file is readable, belongs to this user alone,
+/// and has the same `witness`.
 std::optional<spec::HostFacts> read_host_memo(const std::filesystem::path& path,
                                               const std::string& witness);
 
@@ -18,7 +18,7 @@ void write_host_memo(const std::filesystem::path& path,
                      const std::string& witness,
                      const spec::HostFacts& facts);
 
-/// Removes what was kept in `folder` a month ago or earlier: boots end, and nobody tells us.
+/// Removes memos in `folder` that are a month old: those of earlier boots.
 void forget_old_memos(const std::filesystem::path& folder);
 
 }  // namespace sabath::probe

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int memo_schema = 1;
 
-/// Others could otherwise plant facts in a folder that several users share.
+/// Other users could plant facts in a shared folder.
 bool is_ours_alone(const std::filesystem::path& path) {
   struct stat status {};
   return ::lstat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&

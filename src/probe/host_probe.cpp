@@ -5,34 +5,26 @@
 #include <sabath/base/digest.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/process/process.hpp>
+#include <sabath/probe/host_probe.hpp>
+
+#include <array>
+
+#include <unistd.h>
 
 namespace sabath::probe {
 namespace {
 
-/// A probe with what its facts rest on; nothing: they are looked at always.
-struct Witnessed {
-  std::unique_ptr<Probe> probe{};
-  std::optional<std::string> witness{};
-};
-
-std::vector<Witnessed> ask_witnesses(const ProbeSources& sources) {
-  std::vector<Witnessed> all;
-  for (auto& probe : builtin_probes()) {
-    auto witness = probe->witness(sources);
-    all.push_back({std::move(probe), std::move(witness)});
-  }
-  return all;
-}
-
-std::string join_witnesses(const std::vector<Witnessed>& all) {
+std::string join_witnesses(const ProbeSources& sources) {
   std::string text;
-  for (const auto& [probe, witness] : all) {
-    if (witness) text.append(probe->name()).append(": ").append(*witness).append("\n");
+  for (const Probe& probe : builtin_probes()) {
+    if (probe.witness == nullptr) continue;
+    text.append(probe.name).append(": ").append(probe.witness(sources)).append("\n");
   }
   return text;
 }
 
-/// One for each boot and witness: runs in different environments see different compilers.
+/// One memo for each boot and witness: runs in different environments see different compilers.
 std::filesystem::path memo_file(const std::filesystem::path& state_directory,
                                 const std::string& boot,
                                 const std::string& witness) {
@@ -48,26 +40,25 @@ void keep(const std::filesystem::path& memo,
     forget_old_memos(memo.parent_path());
     write_host_memo(memo, witness, facts);
   } catch (const base::Error&) {
-    // A read-only or full home costs a second look next time, and nothing else.
+    // With a read-only or full home the facts are probed again next time.
   }
 }
 
 }  // namespace
 
-std::vector<std::unique_ptr<Probe>> builtin_probes() {
-  std::vector<std::unique_ptr<Probe>> probes;
-  probes.push_back(make_cpu_probe());
-  probes.push_back(make_topology_probe());
-  probes.push_back(make_compiler_probe());
-  probes.push_back(make_allowance_probe());
-  probes.push_back(make_system_probe());
-  probes.push_back(make_virtualization_probe());
-  probes.push_back(make_blas_probe());
-  probes.push_back(make_mitigations_probe());
-  probes.push_back(make_settings_probe());
-  probes.push_back(make_link_probe());
-  probes.push_back(make_gpu_probe());
-  probes.push_back(make_noise_probe());
+const std::vector<Probe>& builtin_probes() {
+  static const std::vector<Probe> probes{{"cpu", probe_cpu, cpu_witness},
+                                         {"topology", probe_topology, topology_witness},
+                                         {"compilers", probe_compilers, compilers_witness},
+                                         {"allowance", probe_allowance},
+                                         {"system", probe_system},
+                                         {"virtualization", probe_virtualization},
+                                         {"blas", probe_blas},
+                                         {"mitigations", probe_mitigations, mitigations_witness},
+                                         {"settings", probe_settings},
+                                         {"links", probe_links},
+                                         {"gpu", probe_gpus},
+                                         {"noise", probe_noise}};
   return probes;
 }
 
@@ -77,25 +68,40 @@ spec::HostFacts probe_host(const ProbeSources& sources,
                            base::Clock& clock,
                            bool fresh) {
   const auto boot = boot_id(sources.root);
-  const auto all = ask_witnesses(sources);
-  const auto witness = join_witnesses(all);
+  const auto witness = join_witnesses(sources);
   const auto memo = memo_file(state_directory, boot, witness);
   std::optional<spec::HostFacts> known;
   if (!fresh && !memo.empty()) known = read_host_memo(memo, witness);
   auto facts = known.value_or(spec::HostFacts{});
   if (!known) {
-    for (const auto& [probe, lasting] : all) {
-      if (lasting) probe->look(sources, processes, facts);
+    for (const Probe& probe : builtin_probes()) {
+      if (probe.witness != nullptr) probe.look(sources, processes, facts);
     }
     if (!memo.empty()) keep(memo, witness, facts);
   }
-  for (const auto& [probe, lasting] : all) {
-    if (!lasting) probe->look(sources, processes, facts);
+  for (const Probe& probe : builtin_probes()) {
+    if (probe.witness == nullptr) probe.look(sources, processes, facts);
   }
   facts.node = node_name();
   facts.boot_id = boot;
   facts.looked_at = base::format_rfc3339(clock.now());
   return facts;
+}
+
+std::string node_name() {
+  const auto environment = base::current_environment();
+  if (const auto slurm = environment.find("SLURMD_NODENAME");
+      slurm != environment.end() && !slurm->second.empty()) {
+    return slurm->second;
+  }
+  std::array<char, 256> name{};
+  if (::gethostname(name.data(), name.size() - 1) != 0) return {};
+  const std::string full = name.data();
+  return full.substr(0, full.find('.'));
+}
+
+std::string boot_id(const std::filesystem::path& root) {
+  return read_fact(root / "proc/sys/kernel/random/boot_id").value_or("");
 }
 
 }  // namespace sabath::probe

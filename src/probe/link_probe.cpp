@@ -11,16 +11,6 @@ namespace {
 namespace fs = std::filesystem;
 using spec::DeviceFacts;
 
-/// Entries of a folder of /sys/class, in order; none where it is not there.
-std::vector<std::string> names_in(const fs::path& folder) {
-  std::vector<std::string> names;
-  std::error_code code;
-  for (fs::directory_iterator at(folder, code), end; !code && at != end; at.increment(code))
-    names.push_back(at->path().filename().string());
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
 std::optional<std::string> driver_of(const fs::path& device) {
   std::error_code code;
   const auto target = fs::read_symlink(device / "device/driver", code);
@@ -39,7 +29,7 @@ std::optional<std::string> state_word(const fs::path& file) {
   return text;
 }
 
-/// Documentation/ABI/testing/sysfs-class-net. A link that is down, and most virtual ones, tell no
+/// Documentation/ABI/testing/sysfs-class-net. Links that are down, and most virtual ones, have no
 /// speed (an error, or -1).
 void look_at_network(const fs::path& folder, DeviceFacts& device) {
   device.state = read_fact(folder / "operstate");
@@ -47,8 +37,8 @@ void look_at_network(const fs::path& folder, DeviceFacts& device) {
   device.driver = driver_of(folder);
 }
 
-/// Documentation/ABI/stable/sysfs-class-infiniband: "4: ACTIVE", "100 Gb/sec (4X EDR)",
-/// "5: LinkUp". A port that is not active tells why by its physical state.
+/// Documentation/ABI/stable/sysfs-class-infiniband: "4: ACTIVE", "100 Gb/sec (4X EDR)", "5:
+/// LinkUp". The physical state of an inactive port says why.
 void look_at_port(const fs::path& port, DeviceFacts& device) {
   device.state = state_word(port / "state");
   if (device.state && *device.state != "active") {
@@ -59,57 +49,45 @@ void look_at_port(const fs::path& port, DeviceFacts& device) {
   if (gbit_s > 0) device.speed_mbit_s = static_cast<std::uint64_t>(std::llround(gbit_s * 1000));
 }
 
-/// Links go up and down at any time.
-class LinkProbe final : public Probe {
- public:
-  std::string_view name() const override { return "links"; }
-  std::optional<std::string> witness(const ProbeSources&) const override { return std::nullopt; }
+/// hwloc does not know devices without PCI.
+DeviceFacts& entry(std::vector<DeviceFacts>& devices, const std::string& name) {
+  const auto known = std::find_if(devices.begin(), devices.end(), [&](const DeviceFacts& one) {
+    return one.kind == "openfabrics" && one.name == name;
+  });
+  if (known != devices.end()) return *known;
+  DeviceFacts device;
+  device.kind = "openfabrics";
+  device.name = name;
+  return devices.emplace_back(std::move(device));
+}
 
-  void look(const ProbeSources& sources, base::ProcessRunner&, spec::HostFacts& facts) override {
-    for (DeviceFacts& device : facts.devices) {
-      if (device.kind == "network")
-        look_at_network(sources.root / "sys/class/net" / device.name, device);
-    }
-    const auto fabrics = sources.root / "sys/class/infiniband";
-    for (const auto& name : names_in(fabrics))
-      look_at_fabric(fabrics / name, facts.devices);
+/// A device with several ports gets an entry for each: "mlx5_0/1".
+void look_at_fabric(const fs::path& folder, std::vector<DeviceFacts>& devices) {
+  const auto name = folder.filename().string();
+  auto& device = entry(devices, name);
+  device.driver = driver_of(folder);
+  const auto ports = entries_of(folder / "ports");
+  if (ports.size() == 1) look_at_port(ports.front(), device);
+  if (ports.size() < 2) return;
+  const DeviceFacts pattern = device;
+  for (const auto& port : ports) {
+    auto& own = entry(devices, name + "/" + port.filename().string());
+    own.model = pattern.model;
+    own.driver = pattern.driver;
+    look_at_port(port, own);
   }
-
- private:
-  /// A device with several ports gets an entry for each: "mlx5_0/1".
-  static void look_at_fabric(const fs::path& folder, std::vector<DeviceFacts>& devices) {
-    const auto name = folder.filename().string();
-    auto& device = entry(devices, name);
-    device.driver = driver_of(folder);
-    const auto ports = names_in(folder / "ports");
-    if (ports.size() == 1) look_at_port(folder / "ports" / ports.front(), device);
-    if (ports.size() < 2) return;
-    const DeviceFacts pattern = device;
-    for (const auto& port : ports) {
-      auto& own = entry(devices, name + "/" + port);
-      own.model = pattern.model;
-      own.driver = pattern.driver;
-      look_at_port(folder / "ports" / port, own);
-    }
-  }
-
-  /// hwloc does not know devices without PCI.
-  static DeviceFacts& entry(std::vector<DeviceFacts>& devices, const std::string& name) {
-    const auto known = std::find_if(devices.begin(), devices.end(), [&](const DeviceFacts& one) {
-      return one.kind == "openfabrics" && one.name == name;
-    });
-    if (known != devices.end()) return *known;
-    DeviceFacts device;
-    device.kind = "openfabrics";
-    device.name = name;
-    return devices.emplace_back(std::move(device));
-  }
-};
+}
 
 }  // namespace
 
-std::unique_ptr<Probe> make_link_probe() {
-  return std::make_unique<LinkProbe>();
+/// Not kept: links go up and down at any time.
+void probe_links(const ProbeSources& sources, base::ProcessRunner&, spec::HostFacts& facts) {
+  for (DeviceFacts& device : facts.devices) {
+    if (device.kind == "network")
+      look_at_network(sources.root / "sys/class/net" / device.name, device);
+  }
+  for (const auto& fabric : entries_of(sources.root / "sys/class/infiniband"))
+    look_at_fabric(fabric, facts.devices);
 }
 
 }  // namespace sabath::probe

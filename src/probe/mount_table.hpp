@@ -9,7 +9,7 @@ namespace sabath::probe {
 
 /// A line of /proc/self/mountinfo (proc(5)).
 struct Mount {
-  std::string root{};             ///< what of the file system stands at `point`
+  std::string root{};             ///< the part of the file system at `point`
   std::filesystem::path point{};  ///< absolute, as this process sees it
   std::string type{};
   std::string source{};
@@ -17,10 +17,10 @@ struct Mount {
   std::vector<std::string> super_options{};  ///< of the file system
 };
 
-/// In the order in which they were mounted: the last of those at one point is what is seen there.
+/// Returns the mounts in their order: the last one at a point is visible there.
 std::vector<Mount> read_mount_table(const std::filesystem::path& root);
 
-/// The parts between separators that are not empty.
+/// Splits a text and drops empty parts.
 std::vector<std::string> split(std::string_view text, char separator);
 
 }  // namespace sabath::probe

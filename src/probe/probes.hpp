@@ -1,22 +1,38 @@
 #pragma once
 
-#include <sabath/probe/host_probe.hpp>
-
-#include <memory>
+#include <sabath/probe/probe.hpp>
 
 namespace sabath::probe {
 
-std::unique_ptr<Probe> make_cpu_probe();             ///< model, flags: /proc/cpuinfo
-std::unique_ptr<Probe> make_topology_probe();        ///< counts, caches, NUMA, devices: hwloc
-std::unique_ptr<Probe> make_compiler_probe();        ///< first lines of --version
-std::unique_ptr<Probe> make_allowance_probe();       ///< affinity, control groups, memory
-std::unique_ptr<Probe> make_system_probe();          ///< OS, kernel, libc, load, governor
-std::unique_ptr<Probe> make_virtualization_probe();  ///< container or hypervisor
-std::unique_ptr<Probe> make_blas_probe();            ///< what the loader would find
-std::unique_ptr<Probe> make_mitigations_probe();     ///< /sys/devices/system/cpu/vulnerabilities
-std::unique_ptr<Probe> make_settings_probe();        ///< what the kernel is set to
-std::unique_ptr<Probe> make_link_probe();            ///< state and speed of network devices
-std::unique_ptr<Probe> make_gpu_probe();             ///< NVML, ROCm SMI
-std::unique_ptr<Probe> make_noise_probe();           ///< why the node is not quiet
+// Functions of the probes that builtin_probes() lists; see Probe.
+
+/// Model and flags of the processor, from /proc/cpuinfo.
+void probe_cpu(const ProbeSources&, base::ProcessRunner&, spec::HostFacts&);
+std::string cpu_witness(const ProbeSources&);
+/// Counts, caches, NUMA and devices, by hwloc.
+void probe_topology(const ProbeSources&, base::ProcessRunner&, spec::HostFacts&);
+std::string topology_witness(const ProbeSources&);
+/// First lines of --version.
+void probe_compilers(const ProbeSources&, base::ProcessRunner&, spec::HostFacts&);
+std::string compilers_witness(const ProbeSources&);
+/// Affinity, control groups and memory.
+void probe_allowance(const ProbeSources&, base::ProcessRunner&, spec::HostFacts&);
+/// OS, kernel, libc, load and governor.
+void probe_system(const ProbeSources&, base::ProcessRunner&, spec::HostFacts&);
+/// Container or hypervisor.
+void probe_virtualization(const ProbeSources&, base::ProcessRunner&, spec::HostFacts&);
+/// BLAS that the loader would find.
+void probe_blas(const ProbeSources&, base::ProcessRunner&, spec::HostFacts&);
+/// Files of /sys/devices/system/cpu/vulnerabilities.
+void probe_mitigations(const ProbeSources&, base::ProcessRunner&, spec::HostFacts&);
+std::string mitigations_witness(const ProbeSources&);
+/// Settings of the kernel.
+void probe_settings(const ProbeSources&, base::ProcessRunner&, spec::HostFacts&);
+/// State and speed of network devices.
+void probe_links(const ProbeSources&, base::ProcessRunner&, spec::HostFacts&);
+/// GPUs, by NVML and ROCm SMI.
+void probe_gpus(const ProbeSources&, base::ProcessRunner&, spec::HostFacts&);
+/// Why the node is not quiet.
+void probe_noise(const ProbeSources&, base::ProcessRunner&, spec::HostFacts&);
 
 }  // namespace sabath::probe

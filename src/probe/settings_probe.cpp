@@ -11,8 +11,8 @@ namespace fs = std::filesystem;
 using Settings = std::map<std::string, std::string>;
 
 enum class Form {
-  text,      ///< as it stands there
-  switched,  ///< 1 is on, 0 is off; other values as they stand there
+  text,      ///< unchanged
+  switched,  ///< 1 is on, 0 is off; other values unchanged
   reversed,  ///< 0 is on
   chosen,    ///< the one in brackets: "always [madvise] never"
 };
@@ -23,7 +23,7 @@ struct Setting {
   Form form;
 };
 
-/// Of two files for one setting the first that is there counts. Sources: the kernel's
+/// The first existing file of a setting counts. Sources: the kernel's
 /// Documentation/admin-guide/{sysctl,pm,mm} and Documentation/ABI.
 constexpr Setting all_settings[] = {
     {"smt", "sys/devices/system/cpu/smt/active", Form::switched},
@@ -63,54 +63,31 @@ Settings& settings_of(spec::HostFacts& facts) {
   return *facts.settings;
 }
 
-/// What an administrator may set at any time.
-class SettingsProbe final : public Probe {
- public:
-  std::string_view name() const override { return "settings"; }
-  std::optional<std::string> witness(const ProbeSources&) const override { return std::nullopt; }
-
-  void look(const ProbeSources& sources, base::ProcessRunner&, spec::HostFacts& facts) override {
-    auto& settings = settings_of(facts);
-    for (const auto& [name, file, form] : all_settings) {
-      const auto content = read_fact(sources.root / file).value_or("");
-      const std::string text(trimmed(content));
-      // Lists of processors are empty, or "(null)", where there are none.
-      if (!text.empty() && text != "(null)") settings.emplace(name, in_form(text, form));
-    }
-  }
-};
-
-/// How the kernel guards against faults of the processor: settled at boot, but for SMT and
-/// microcode. What does not concern this processor is left out.
-class MitigationsProbe final : public Probe {
- public:
-  std::string_view name() const override { return "mitigations"; }
-
-  std::optional<std::string> witness(const ProbeSources& sources) const override {
-    return read_fact(sources.root / "sys/devices/system/cpu/smt/control").value_or("");
-  }
-
-  void look(const ProbeSources& sources, base::ProcessRunner&, spec::HostFacts& facts) override {
-    std::error_code code;
-    for (fs::directory_iterator at(sources.root / "sys/devices/system/cpu/vulnerabilities", code),
-         end;
-         !code && at != end;
-         at.increment(code)) {
-      const auto text = read_fact(at->path()).value_or("");
-      if (text.empty() || text == "Not affected") continue;
-      settings_of(facts)["mitigation." + at->path().filename().string()] = text;
-    }
-  }
-};
-
 }  // namespace
 
-std::unique_ptr<Probe> make_settings_probe() {
-  return std::make_unique<SettingsProbe>();
+/// Settings that an administrator may change at any time.
+void probe_settings(const ProbeSources& sources, base::ProcessRunner&, spec::HostFacts& facts) {
+  auto& settings = settings_of(facts);
+  for (const auto& [name, file, form] : all_settings) {
+    const auto content = read_fact(sources.root / file).value_or("");
+    const std::string text(trimmed(content));
+    // Lists without processors are empty or "(null)".
+    if (!text.empty() && text != "(null)") settings.emplace(name, in_form(text, form));
+  }
 }
 
-std::unique_ptr<Probe> make_mitigations_probe() {
-  return std::make_unique<MitigationsProbe>();
+std::string mitigations_witness(const ProbeSources& sources) {
+  return read_fact(sources.root / "sys/devices/system/cpu/smt/control").value_or("");
+}
+
+/// Mitigations of processor faults, fixed at boot except for SMT and microcode. Leaves out those
+/// that do not concern this processor.
+void probe_mitigations(const ProbeSources& sources, base::ProcessRunner&, spec::HostFacts& facts) {
+  for (const auto& fault : entries_of(sources.root / "sys/devices/system/cpu/vulnerabilities")) {
+    const auto text = read_fact(fault).value_or("");
+    if (text.empty() || text == "Not affected") continue;
+    settings_of(facts)["mitigation." + fault.filename().string()] = text;
+  }
 }
 
 }  // namespace sabath::probe

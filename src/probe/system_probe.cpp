@@ -42,27 +42,17 @@ double load_average(const fs::path& root) {
   return load;
 }
 
-/// The software beneath every run, and how busy the machine is.
-class SystemProbe final : public Probe {
- public:
-  std::string_view name() const override { return "system"; }
-  std::optional<std::string> witness(const ProbeSources&) const override { return std::nullopt; }
-
-  void look(const ProbeSources& sources, base::ProcessRunner&, spec::HostFacts& facts) override {
-    const auto& root = sources.root;
-    facts.os = os_name(root);
-    facts.kernel = read_fact(root / "proc/sys/kernel/osrelease").value_or("");
-    facts.libc = libc_name();
-    facts.load_1min = load_average(root);
-    facts.governor =
-        read_fact(root / "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor").value_or("");
-  }
-};
-
 }  // namespace
 
-std::unique_ptr<Probe> make_system_probe() {
-  return std::make_unique<SystemProbe>();
+/// Software beneath every run, and the load of the machine.
+void probe_system(const ProbeSources& sources, base::ProcessRunner&, spec::HostFacts& facts) {
+  const auto& root = sources.root;
+  facts.os = os_name(root);
+  facts.kernel = read_fact(root / "proc/sys/kernel/osrelease").value_or("");
+  facts.libc = libc_name();
+  facts.load_1min = load_average(root);
+  facts.governor =
+      read_fact(root / "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor").value_or("");
 }
 
 }  // namespace sabath::probe

@@ -21,7 +21,7 @@ struct DestroyTopology {
 };
 using Topology = std::unique_ptr<std::remove_pointer_t<hwloc_topology_t>, DestroyTopology>;
 
-/// Everything that the machine has, also what this process may not use.
+/// Loads the topology of the whole machine, including parts that this process may not use.
 Topology load_topology(const std::filesystem::path& xml) {
   hwloc_topology_t raw = nullptr;
   if (hwloc_topology_init(&raw) != 0) return nullptr;
@@ -30,7 +30,7 @@ Topology load_topology(const std::filesystem::path& xml) {
     base::throw_errno(xml.string(), "cannot read as an hwloc topology", errno);
   }
   // Devices come from the kernel's files alone: these plug-ins would start CUDA, OpenCL or an X
-  // client, which takes longer than all else.
+  // client, which is slow.
   for (const char* plugin : {"cuda", "nvml", "rsmi", "levelzero", "opencl", "gl"}) {
     hwloc_topology_set_components(raw, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, plugin);
   }
@@ -78,7 +78,7 @@ std::string kind_of(hwloc_obj_osdev_type_t type) {
   }
 }
 
-/// Vendor and product in words where hwloc knows them, else their PCI numbers.
+/// Returns vendor and product in words where hwloc knows them, else their PCI numbers.
 std::string model_of(hwloc_obj_t device) {
   const auto info = [](hwloc_obj_t object, const char* key) {
     const char* value = hwloc_obj_get_info_by_name(object, key);
@@ -112,39 +112,30 @@ std::vector<spec::DeviceFacts> find_devices(const Topology& topology) {
   return devices;
 }
 
-/// What the machine is made of, by hwloc.
-class TopologyProbe final : public Probe {
- public:
-  std::string_view name() const override { return "topology"; }
-
-  /// Hardware threads can be switched on and off; a container with another network sees another
-  /// /sys, which is another device.
-  std::optional<std::string> witness(const ProbeSources& sources) const override {
-    const auto sys = sources.root / "sys";
-    struct stat status {};
-    if (::stat(sys.c_str(), &status) != 0) status.st_dev = 0;
-    return fmt::format("{} {} {}",
-                       status.st_dev,
-                       read_fact(sys / "devices/system/cpu/online").value_or(""),
-                       sources.topology_xml.string());
-  }
-
-  void look(const ProbeSources& sources, base::ProcessRunner&, spec::HostFacts& facts) override {
-    const auto topology = load_topology(sources.topology_xml);
-    if (!topology) return;
-    facts.cpu.sockets = count(topology, HWLOC_OBJ_PACKAGE);
-    facts.cpu.cores = count(topology, HWLOC_OBJ_CORE);
-    facts.cpu.threads = count(topology, HWLOC_OBJ_PU);
-    facts.cpu.numa_nodes = count(topology, HWLOC_OBJ_NUMANODE);
-    find_caches(topology, facts.cpu);
-    facts.devices = find_devices(topology);
-  }
-};
-
 }  // namespace
 
-std::unique_ptr<Probe> make_topology_probe() {
-  return std::make_unique<TopologyProbe>();
+/// Hardware threads can be switched on and off. A container with another network has another /sys,
+/// with another device number.
+std::string topology_witness(const ProbeSources& sources) {
+  const auto sys = sources.root / "sys";
+  struct stat status {};
+  if (::stat(sys.c_str(), &status) != 0) status.st_dev = 0;
+  return fmt::format("{} {} {}",
+                     status.st_dev,
+                     read_fact(sys / "devices/system/cpu/online").value_or(""),
+                     sources.topology_xml.string());
+}
+
+/// Parts of the machine, by hwloc.
+void probe_topology(const ProbeSources& sources, base::ProcessRunner&, spec::HostFacts& facts) {
+  const auto topology = load_topology(sources.topology_xml);
+  if (!topology) return;
+  facts.cpu.sockets = count(topology, HWLOC_OBJ_PACKAGE);
+  facts.cpu.cores = count(topology, HWLOC_OBJ_CORE);
+  facts.cpu.threads = count(topology, HWLOC_OBJ_PU);
+  facts.cpu.numa_nodes = count(topology, HWLOC_OBJ_NUMANODE);
+  find_caches(topology, facts.cpu);
+  facts.devices = find_devices(topology);
 }
 
 }  // namespace sabath::probe

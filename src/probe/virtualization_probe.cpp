@@ -20,7 +20,7 @@ constexpr Hint container_files[] = {
     {".singularity.d", "apptainer"},
 };
 
-/// What hypervisors write into DMI's sys_vendor or product_name, as systemd-detect-virt knows it.
+/// Texts of hypervisors in DMI's sys_vendor or product_name, from systemd-detect-virt.
 constexpr Hint dmi_hints[] = {
     {"QEMU", "qemu"},
     {"KVM", "kvm"},
@@ -41,8 +41,8 @@ std::string container(const fs::path& root) {
   return {};
 }
 
-/// x86 tells a guest by the flag "hypervisor"; some of its vendors' bare machines carry the same
-/// names in DMI. Elsewhere there are only the names.
+/// On x86 the flag "hypervisor" marks a guest: bare machines of some vendors have the same names in
+/// DMI. Elsewhere only the names exist.
 std::string hypervisor(const fs::path& root, const spec::CpuFacts& cpu) {
   const bool flagged =
       std::find(cpu.flags.begin(), cpu.flags.end(), "hypervisor") != cpu.flags.end();
@@ -59,24 +59,16 @@ std::string hypervisor(const fs::path& root, const spec::CpuFacts& cpu) {
   return flagged ? "vm" : "";
 }
 
-/// Between this process and the metal: "docker", "kvm", "docker in kvm".
-class VirtualizationProbe final : public Probe {
- public:
-  std::string_view name() const override { return "virtualization"; }
-  /// Containers come and go without a boot.
-  std::optional<std::string> witness(const ProbeSources&) const override { return std::nullopt; }
-
-  void look(const ProbeSources& sources, base::ProcessRunner&, spec::HostFacts& facts) override {
-    const auto inner = container(sources.root);
-    const auto outer = hypervisor(sources.root, facts.cpu);
-    facts.virtualization = inner + (inner.empty() || outer.empty() ? "" : " in ") + outer;
-  }
-};
-
 }  // namespace
 
-std::unique_ptr<Probe> make_virtualization_probe() {
-  return std::make_unique<VirtualizationProbe>();
+/// Layers between this process and the hardware: "docker", "kvm", "docker in kvm". Not kept:
+/// containers come and go without a boot.
+void probe_virtualization(const ProbeSources& sources,
+                          base::ProcessRunner&,
+                          spec::HostFacts& facts) {
+  const auto inner = container(sources.root);
+  const auto outer = hypervisor(sources.root, facts.cpu);
+  facts.virtualization = inner + (inner.empty() || outer.empty() ? "" : " in ") + outer;
 }
 
 }  // namespace sabath::probe

@@ -8,6 +8,7 @@
 #include <sabath/base/tree_digest.hpp>
 #include <sabath/provenance/code_differences.hpp>
 #include <sabath/provenance/code_folder.hpp>
+#include <sabath/spec/run_record.hpp>
 
 #include <fmt/format.h>
 
@@ -21,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 using base::Error;
 
-constexpr std::size_t most_named_files = 200;
+constexpr std::size_t most_listed_files = 200;
 constexpr std::size_t most_lines = 300;         ///< of a file's diff
 constexpr std::size_t most_text = 128U << 10U;  ///< of all of them
 constexpr std::uint64_t longest_file = 1U << 20U;
@@ -58,7 +59,7 @@ std::optional<std::string> unpack(const CodeSide& side, Folder& folder) {
 
 bool is_text(std::string bytes) {
   std::erase(bytes, '\r');
-  // What is no text does not come out as it is; a comment in an older encoding may.
+  // Binary data does not survive this; a comment in an older encoding may.
   return bytes.find('\0') == std::string::npos &&
          base::printable(bytes, true).size() <= bytes.size() + bytes.size() / 20;
 }
@@ -69,7 +70,7 @@ class Differences {
   explicit Differences(spec::Comparison& comparison) : comparison_(comparison) {}
 
   void add_file(const std::string& path, const Folder* a, const Folder* b) {
-    if (comparison_.code.size() == most_named_files) {
+    if (comparison_.code.size() == most_listed_files) {
       ++more_;
       return;
     }

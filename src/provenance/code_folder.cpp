@@ -1,8 +1,8 @@
 #include <sabath/base/archive/archive.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/file_stamp.hpp>
 #include <sabath/home/baseline_files.hpp>
-#include <sabath/probe/library_watch.hpp>
 #include <sabath/provenance/code_folder.hpp>
 #include <sabath/provenance/file_digests.hpp>
 
@@ -82,7 +82,7 @@ void CodeFolder::take_file(std::string path, const fs::path& target) {
   file.executable = (permissions & fs::perms::owner_exec) != fs::perms::none;
   if (outer_bytes_ + file.size_bytes > most_outer_bytes) {
     if (uncounted_.empty()) uncounted_ = file.path;
-    const auto stamp = probe::stamp_of(target);
+    const auto stamp = base::stamp_of(target);
     file.link_target = target.string() + " of " + std::to_string(file.size_bytes) + " bytes, " +
                        std::to_string(stamp ? stamp->modified_ns : 0);
   } else {
@@ -157,7 +157,7 @@ std::map<std::string, std::string> CodeFolder::stamps(bool& is_settled) const {
     std::string& text = stamps[file.path];
     text = file.link_target;
     if (!file.link_target.empty()) continue;
-    const auto stamp = probe::stamp_of(folder_ / file.path);
+    const auto stamp = base::stamp_of(folder_ / file.path);
     if (stamp) text = stamp->text();
     is_settled = is_settled && stamp && stamp->is_settled();
   }

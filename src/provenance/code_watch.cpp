@@ -2,6 +2,7 @@
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/provenance/code_folder.hpp>
 #include <sabath/provenance/code_watch.hpp>
+#include <sabath/spec/run_record.hpp>
 
 #include <fmt/format.h>
 

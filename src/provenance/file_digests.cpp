@@ -1,6 +1,6 @@
+#include <sabath/base/digest.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/hash_file.hpp>
-#include <sabath/probe/library_watch.hpp>
+#include <sabath/base/file_stamp.hpp>
 #include <sabath/provenance/file_digests.hpp>
 
 #include <algorithm>
@@ -16,9 +16,9 @@ namespace fs = std::filesystem;
 /// Smaller files are read as quickly as a memo of them.
 constexpr std::uint64_t large_bytes = 1U << 20U;
 
-base::Digest read(const fs::path& file, const std::function<void(std::uint64_t)>& told) {
-  if (told) told(0);
-  return base::digest_file(file, base::DigestAlgorithm::sha256, told);
+base::Digest read(const fs::path& file, const std::function<void(std::uint64_t)>& report) {
+  if (report) report(0);
+  return base::digest_file(file, base::DigestAlgorithm::sha256, report);
 }
 
 }  // namespace
@@ -36,13 +36,14 @@ FileDigests::FileDigests(const fs::path& state_directory) {
   if (!state_directory.empty()) memo_.emplace(state_directory / "named-files");
 }
 
-base::Digest FileDigests::of(const fs::path& file, const std::function<void(std::uint64_t)>& told) {
-  const auto stamp = memo_ ? probe::stamp_of(file) : std::nullopt;
-  if (!stamp || stamp->size_bytes < large_bytes) return read(file, told);
+base::Digest FileDigests::of(const fs::path& file,
+                             const std::function<void(std::uint64_t)>& report) {
+  const auto stamp = memo_ ? base::stamp_of(file) : std::nullopt;
+  if (!stamp || stamp->size_bytes < large_bytes) return read(file, report);
   const std::string key = stamp->text() + ":" + file.string();
   if (const auto known = base::parse_digest(memo_->get(key).value_or(""))) return *known;
-  base::Digest digest = read(file, told);
-  if (stamp->is_settled() && probe::stamp_of(file) == stamp) memo_->put(key, digest.text());
+  base::Digest digest = read(file, report);
+  if (stamp->is_settled() && base::stamp_of(file) == stamp) memo_->put(key, digest.text());
   return digest;
 }
 

@@ -1,4 +1,4 @@
-#include "git_tree.hpp"
+#include "git_worktree.hpp"
 
 #include <sabath/base/archive/archive.hpp>
 #include <sabath/base/error.hpp>
@@ -26,7 +26,7 @@ void write_commit(const fs::path& repository,
                   base::ProcessRunner& processes,
                   const std::stop_token& stop) {
   const base::TempDir own(to.parent_path(), ".index-");
-  GitTree tree(repository, processes, stop, patience);
+  GitWorktree tree(repository, processes, stop, patience);
   tree.switch_off_filters();
   tree.set("GIT_INDEX_FILE", (own.path() / "index").string());
   tree.must({"read-tree", commit});
@@ -41,7 +41,7 @@ void apply_diff(const fs::path& diff,
   const std::uintmax_t size_bytes = fs::file_size(diff, code);
   if (code) base::throw_errno(diff.string(), "cannot be read", code.value());
   if (size_bytes == 0) return;  // of a submodule that only stands at another commit
-  GitTree tree(to, processes, stop, patience);
+  GitWorktree tree(to, processes, stop, patience);
   // A patch of files, whatever repository the home may lie in.
   tree.set("GIT_CEILING_DIRECTORIES", to.parent_path().string());
   tree.must({"apply", "--whitespace=nowarn", diff.string()});
@@ -68,7 +68,7 @@ void check_out(const fs::path& folder,
                base::Observer& observer,
                const std::stop_token& stop) {
   const spec::GitState& git = *work.code.git;
-  GitTree tree(folder, processes, stop);
+  GitWorktree tree(folder, processes, stop);
   std::string top = tree.must({"rev-parse", "--show-toplevel"});
   top.resize(std::min(top.find('\n'), top.size()));
   write_commit(top, git.commit, to, processes, stop);

@@ -1,5 +1,4 @@
-#include "git_tree.hpp"
-#include "hidden_changes.hpp"
+#include "git_worktree.hpp"
 
 #include <sabath/base/archive/archive_writer.hpp>
 #include <sabath/base/error.hpp>
@@ -10,7 +9,11 @@
 #include <sabath/provenance/git_state.hpp>
 
 #include <algorithm>
+#include <cctype>
 #include <fstream>
+#include <map>
+#include <string>
+#include <string_view>
 
 namespace sabath::provenance {
 namespace {
@@ -18,6 +21,107 @@ namespace {
 namespace fs = std::filesystem;
 using base::Error;
 using base::ErrorKind;
+
+/// Paths, each with a zero byte after it.
+struct Hidden {
+  std::string assumed{};
+  std::string skipped{};
+};
+
+/// The innermost submodule that a path lies in; the top: empty.
+std::string home_of(std::string_view path, const std::map<std::string, std::string>& submodules) {
+  for (auto end = path.rfind('/'); end != std::string_view::npos && end > 0;
+       end = path.rfind('/', end - 1)) {
+    std::string folder(path.substr(0, end));
+    if (submodules.contains(folder)) return folder;
+  }
+  return {};
+}
+
+/// By submodule what is hidden there, out of `git ls-files -v`: a letter, a blank, the path. A
+/// small letter: assumed unchanged; "S": not wanted in the work tree.
+std::map<std::string, Hidden> hidden_in(std::string_view text,
+                                        const fs::path& top,
+                                        const std::map<std::string, std::string>& submodules) {
+  std::map<std::string, Hidden> found;
+  while (!text.empty()) {
+    const auto end = std::min(text.find('\0'), text.size());
+    const std::string_view entry = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (entry.size() < 3 || entry[0] == 'H') continue;
+    const std::string_view path = entry.substr(2);
+    const bool is_assumed = std::islower(static_cast<unsigned char>(entry[0])) != 0;
+    std::error_code code;
+    // A sparse checkout leaves files out, and that changes none.
+    const bool is_skipped = (entry[0] == 'S' || entry[0] == 's') &&
+                            fs::exists(fs::symlink_status(top / fs::path(path), code));
+    if (!is_assumed && !is_skipped) continue;
+    const std::string home = home_of(path, submodules);
+    const std::string own(path.substr(home.empty() ? 0 : home.size() + 1));
+    if (is_assumed) found[home].assumed += own + '\0';
+    if (is_skipped) found[home].skipped += own + '\0';
+  }
+  return found;
+}
+
+void unmark(GitWorktree& tree, const char* mark, const std::string& paths) {
+  if (paths.empty()) return;
+  // A split index would be written beside the repository's.
+  const base::ProcessResult result = tree.run(
+      {"-c", "core.splitIndex=false", "update-index", mark, "-z", "--stdin"}, {}, 0, paths);
+  if (!result.ok())
+    throw Error(ErrorKind::launch, "git update-index: " + result.describe() + result.errors);
+}
+
+/// Files that git is configured not to look at (git-update-index(1): --assume-unchanged, and
+/// --skip-worktree of files that are there all the same), of a repository and its submodules. They
+/// are looked at by copies of the indexes, without these marks: the repository's own stay as they
+/// are.
+class HiddenChanges {
+ public:
+  /// `top`: whose folder is the top of the work tree. `folder`: where the copies are put as long as
+  /// this lives. `submodules`: their paths, and what they are at. Throws as GitWorktree.
+  HiddenChanges(GitWorktree& top,
+                const fs::path& folder,
+                const std::map<std::string, std::string>& submodules,
+                base::ProcessRunner& processes,
+                const std::stop_token& stop)
+      : copies_(folder, ".index-") {
+    const std::string files = submodules.empty()
+                                  ? top.must({"ls-files", "-v", "-z"})
+                                  : top.must({"ls-files", "-v", "-z", "--recurse-submodules"});
+    for (const auto& [path, hidden] : hidden_in(files, top.folder(), submodules)) {
+      GitWorktree tree(top.folder() / path, processes, stop);
+      tree.switch_off_filters();
+      std::string own = tree.must({"rev-parse", "--git-path", "index"});
+      own.resize(std::min(own.find('\n'), own.size()));
+      const fs::path copy = copies_.path() / std::to_string(indexes_.size());
+      std::error_code code;
+      fs::copy_file(tree.folder() / own, copy, code);
+      // git compares the bytes of files that were written in the second of their index, and no
+      // others.
+      if (!code) fs::last_write_time(copy, fs::last_write_time(tree.folder() / own, code), code);
+      if (code) throw Error(ErrorKind::launch, own + ": " + code.message());
+      indexes_.emplace(path, copy);
+      show(tree, path);
+      unmark(tree, "--no-assume-unchanged", hidden.assumed);
+      unmark(tree, "--no-skip-worktree", hidden.skipped);
+    }
+  }
+
+  /// From now on `tree` looks at all files of the submodule `path` (the top: empty), whose work
+  /// tree it is. False where none is hidden there.
+  bool show(GitWorktree& tree, const std::string& path) const {
+    const auto index = indexes_.find(path);
+    if (index == indexes_.end()) return false;
+    tree.set("GIT_INDEX_FILE", index->second.string());
+    return true;
+  }
+
+ private:
+  base::TempDir copies_;
+  std::map<std::string, std::filesystem::path> indexes_{};  ///< by submodule
+};
 
 constexpr std::uint64_t max_diff_bytes = 64U << 20U;
 constexpr std::uint64_t max_untracked_bytes = 4U << 20U;
@@ -78,7 +182,7 @@ void read_status(spec::GitState& state, std::string_view text) {
 }
 
 /// "remote.origin.url\nhttps://..." with a zero byte after each; and the same of filters.
-void read_settings(spec::GitState& state, GitTree& tree, std::string_view text) {
+void read_settings(spec::GitState& state, GitWorktree& tree, std::string_view text) {
   constexpr std::string_view head = "remote.";
   constexpr std::string_view tail = ".url";
   while (!text.empty()) {
@@ -121,7 +225,7 @@ bool has_tracked_change(const spec::GitState& state) {
 
 /// What differs from the commit, in the form that `git apply` takes whatever the user's settings
 /// say; its paths begin with `place`, which is empty or ends with a slash.
-base::ProcessResult diff_of(GitTree& tree, const std::string& place, const fs::path& file) {
+base::ProcessResult diff_of(GitWorktree& tree, const std::string& place, const fs::path& file) {
   return tree.run({"diff",
                    "--binary",
                    "--no-color",
@@ -145,7 +249,7 @@ void add_submodules(const spec::GitState& state,
                     const std::stop_token& stop,
                     const fs::path& file) {
   for (const auto& [path, commit] : state.submodules) {
-    GitTree submodule(top / path, processes, stop);
+    GitWorktree submodule(top / path, processes, stop);
     submodule.switch_off_filters();
     hidden.show(submodule, path);
     const base::TempDir own(file.parent_path(), ".diff-");
@@ -169,7 +273,7 @@ void note_submodules(spec::GitState& state,
                      base::ProcessRunner& processes,
                      const std::stop_token& stop) {
   for (const auto& [path, commit] : state.submodules) {
-    GitTree submodule(top / path, processes, stop);
+    GitWorktree submodule(top / path, processes, stop);
     submodule.switch_off_filters();
     const bool is_nested = std::any_of(
         state.submodules.begin(), state.submodules.end(), [&path = path](const auto& outer) {
@@ -178,15 +282,15 @@ void note_submodules(spec::GitState& state,
     if (!hidden.show(submodule, path) && !is_nested) continue;
     const std::string changes = submodule.must(
         {"status", "--porcelain=v2", "--untracked-files=no", "--ignore-submodules=all", "-z"});
-    const std::string told = "M " + path;
+    const std::string entry = "M " + path;
     if (!changes.empty() &&
-        std::find(state.dirty.begin(), state.dirty.end(), told) == state.dirty.end())
+        std::find(state.dirty.begin(), state.dirty.end(), entry) == state.dirty.end())
       note_dirty(state, 'M', path);
   }
 }
 
 void keep_diff(spec::GitState& state,
-               GitTree& tree,
+               GitWorktree& tree,
                const HiddenChanges& hidden,
                base::ProcessRunner& processes,
                const std::stop_token& stop,
@@ -210,14 +314,14 @@ void keep_diff(spec::GitState& state,
   fs::remove(file, ignored);
 }
 
-/// What git does not know and is not told to ignore, of the whole and of its submodules.
-std::vector<base::TreeFile> untracked_files(GitTree& tree,
+/// Files that git neither knows nor ignores, in the repository and its submodules.
+std::vector<base::TreeFile> untracked_files(GitWorktree& tree,
                                             const spec::GitState& git,
                                             base::ProcessRunner& processes,
                                             const std::stop_token& stop) {
   std::vector<base::TreeFile> files;
   std::uint64_t bytes = 0;
-  const auto take = [&](GitTree& part, const std::string& place) {
+  const auto take = [&](GitWorktree& part, const std::string& place) {
     const std::string text = part.must({"ls-files", "--others", "--exclude-standard", "-z"});
     for (std::size_t at = 0; at < text.size();) {
       const std::size_t end = std::min(text.find('\0', at), text.size());
@@ -240,7 +344,7 @@ std::vector<base::TreeFile> untracked_files(GitTree& tree,
   };
   take(tree, "");
   for (const auto& [path, commit] : git.submodules) {
-    GitTree submodule(tree.folder() / path, processes, stop);
+    GitWorktree submodule(tree.folder() / path, processes, stop);
     take(submodule, path + "/");
   }
   if (files.size() > max_untracked_files || bytes > max_untracked_bytes) {
@@ -269,7 +373,7 @@ spec::GitState look_at_git(const fs::path& folder,
                            const fs::path& diff_file,
                            base::ProcessRunner& processes,
                            const std::stop_token& stop) {
-  GitTree tree(folder, processes, stop);
+  GitWorktree tree(folder, processes, stop);
   spec::GitState state;
   // In one go what otherwise takes two processes: the folder's place and the top.
   const std::string places = tree.must({"rev-parse", "--show-prefix", "--show-toplevel"});
@@ -310,7 +414,7 @@ bool keep_untracked(const fs::path& folder,
                     const fs::path& archive,
                     base::ProcessRunner& processes,
                     const std::stop_token& stop) {
-  GitTree tree(folder, processes, stop);
+  GitWorktree tree(folder, processes, stop);
   tree.move_to(first_line(tree.must({"rev-parse", "--show-toplevel"})));
   const std::vector<base::TreeFile> files = untracked_files(tree, git, processes, stop);
   if (files.empty()) return false;

@@ -1,7 +1,8 @@
 #include <sabath/base/text/redact.hpp>
 #include <sabath/base/text/text_table.hpp>
-#include <sabath/report/again.hpp>
-#include <sabath/spec/run_purpose.hpp>
+#include <sabath/report/text.hpp>
+#include <sabath/spec/run_count.hpp>
+#include <sabath/spec/run_record.hpp>
 
 #include <fmt/format.h>
 
@@ -27,7 +28,7 @@ std::set<std::string> withheld(const spec::RunRecord& record) {
   return names;
 }
 
-/// What a job that several runs shared gave this one; no option asks a scheduler for it.
+/// CPUs from a job shared by several runs; no option requests these.
 std::string shared_job(const spec::RunRecord& record) {
   const spec::Facet* launch = record.facet("launch");
   if (launch == nullptr || !launch->items.contains("site")) return {};

@@ -8,11 +8,11 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <span>
 
 namespace sabath::report {
 namespace {
 
-using base::Align;
 using base::printable;
 using base::TextTable;
 using spec::Baseline;
@@ -38,7 +38,7 @@ std::string parameters_text(const BaselineKey& key) {
 }
 
 std::string state_text(const BaselineEntry& entry) {
-  if (!entry.accepted) return "proposed: nothing is held to it until it is accepted";
+  if (!entry.accepted) return "proposed: without effect until it is accepted";
   std::string text = "accepted by " + entry.accepted->by + " at " + entry.accepted->at;
   if (!entry.accepted->note.empty()) text += ": " + entry.accepted->note;
   return text;
@@ -52,7 +52,7 @@ std::string seeds_text(const BaselineEntry& entry) {
   return fmt::format(", {} seeds", seeds.size());
 }
 
-/// A number about the values: one that is rounded has not the digits of a whole number.
+/// A statistic of the values, rounded where doubles do not hold their digits.
 std::string about_text(const BaselineMetric& metric, double value) {
   const spec::BaselineDigits digits = spec::digits_of(metric);
   if (digits.min.empty() && digits.max.empty()) return number_text(value);
@@ -68,15 +68,7 @@ std::string bounds_text(const BaselineMetric& metric) {
 }
 
 std::string metrics_table(const BaselineEntry& entry) {
-  TextTable table({{"metric", Align::left},
-                   {"n", Align::right},
-                   {"mean", Align::right},
-                   {"sd", Align::right},
-                   {"median", Align::right},
-                   {"min", Align::right},
-                   {"max", Align::right},
-                   {"bounds", Align::left},
-                   {"margin", Align::right}});
+  TextTable table({"metric", ">n", ">mean", ">sd", ">median", ">min", ">max", "bounds", ">margin"});
   for (const BaselineMetric& metric : entry.metrics) {
     const auto shown = [&](const std::string& text) { return metric.n == 0 ? "-" : text; };
     const spec::BaselineDigits digits = spec::digits_of(metric);
@@ -101,51 +93,39 @@ std::string entry_text(const BaselineEntry& entry) {
   lines.add("parameters", parameters_text(entry.holds_for));
   lines.add("state", state_text(entry));
   lines.add("runs",
-            fmt::format("{} of '{}'{}, {} to {}",
-                        entry.runs.size(),
-                        entry.selection,
-                        seeds_text(entry),
-                        entry.runs.front().run_id,
-                        entry.runs.back().run_id));
+            "{} of '{}'{}, {} to {}",
+            entry.runs.size(),
+            entry.selection,
+            seeds_text(entry),
+            entry.runs.front().run_id,
+            entry.runs.back().run_id);
   lines.add_list("without", entry.without);
   for (const std::string& note : entry.notes)
     lines.add("note", note);
   for (const BaselineMetric& metric : entry.metrics) {
     // Baselines that were proposed earlier have no such note of their own.
     const std::string note = metric.name + ": no finite value";
-    const bool is_told =
-        std::find(entry.notes.begin(), entry.notes.end(), note) != entry.notes.end();
+    const bool is_told = std::ranges::find(entry.notes, note) != entry.notes.end();
     if (metric.n == 0 && !is_told) lines.add("note", note);
   }
   return "\n" + lines.text() + metrics_table(entry);
 }
 
-/// Entries of which a later one took the place hold for the same but for the recipe, as it drifts
-/// too.
+/// Replaced entries have the same key as the later one except for the recipe, which drifts too.
 bool is_same_place(const BaselineKey& a, const BaselineKey& b) {
   BaselineKey same = a;
   same.recipe_definition = b.recipe_definition;
   return same == b;
 }
 
-/// Is there no later one that is accepted for the same?
+/// Whether no later entry is accepted for the same key.
 bool counts(const Baseline& baseline, std::size_t index) {
-  const BaselineEntry& entry = baseline.entries[index];
-  for (std::size_t i = index + 1; i < baseline.entries.size(); ++i) {
-    const BaselineEntry& later = baseline.entries[i];
-    if (later.accepted && later.holds_for == entry.holds_for) return false;
-  }
-  return true;
+  const auto later = std::span(baseline.entries).subspan(index + 1);
+  return std::ranges::none_of(later, [&](const BaselineEntry& other) {
+    return other.accepted && other.holds_for == baseline.entries[index].holds_for;
+  });
 }
 
-const BaselineMetric* find(const BaselineEntry& entry, const std::string& name) {
-  for (const BaselineMetric& metric : entry.metrics) {
-    if (metric.name == name) return &metric;
-  }
-  return nullptr;
-}
-
-/// "+0.01 (0.5 sd)"
 std::string shift_text(const BaselineMetric& now, const BaselineMetric& before) {
   if (now.n == 0 || before.n == 0) return "-";
   const double shift = now.mean - before.mean;
@@ -154,22 +134,15 @@ std::string shift_text(const BaselineMetric& now, const BaselineMetric& before) 
   return text;
 }
 
-/// How one metric moved over the entries that were accepted one after the other.
 std::string drift_of(const std::vector<const BaselineEntry*>& entries, const std::string& name) {
-  TextTable table({{"accepted", Align::left},
-                   {"by", Align::left},
-                   {"recipe", Align::left},
-                   {"n", Align::right},
-                   {"mean", Align::right},
-                   {"sd", Align::right},
-                   {"since the last", Align::right},
-                   {"since the first", Align::right}});
+  TextTable table(
+      {"accepted", "by", "recipe", ">n", ">mean", ">sd", ">since the last", ">since the first"});
   const BaselineMetric* first = nullptr;
   const BaselineMetric* last = nullptr;
   for (const BaselineEntry* entry : entries) {
-    const BaselineMetric* metric = find(*entry, name);
-    if (metric == nullptr) continue;
-    if (first == nullptr) first = metric;
+    const auto metric = std::ranges::find(entry->metrics, name, &BaselineMetric::name);
+    if (metric == entry->metrics.end()) continue;
+    if (first == nullptr) first = &*metric;
     table.add({entry->accepted->at.substr(0, 10),
                printable(entry->accepted->by),
                entry->holds_for.recipe_definition.hex.substr(0, 8),
@@ -178,7 +151,7 @@ std::string drift_of(const std::vector<const BaselineEntry*>& entries, const std
                metric->n == 0 ? "-" : number_text(metric->sd),
                last == nullptr ? "" : shift_text(*metric, *last),
                last == nullptr ? "" : shift_text(*metric, *first)});
-    last = metric;
+    last = &*metric;
   }
   std::string text = "\n" + printable(name) + "\n" + table.text();
   if (last == first || !last->margin || last->n == 0 || first->n == 0) return text;
@@ -195,7 +168,7 @@ std::string drift_text(const Baseline& baseline) {
   std::vector<std::vector<const BaselineEntry*>> places;
   for (const BaselineEntry& entry : baseline.entries) {
     if (!entry.accepted) continue;
-    const auto same = std::find_if(places.begin(), places.end(), [&](const auto& place) {
+    const auto same = std::ranges::find_if(places, [&](const auto& place) {
       return is_same_place(place.front()->holds_for, entry.holds_for);
     });
     if (same == places.end()) {
@@ -209,7 +182,7 @@ std::string drift_text(const Baseline& baseline) {
     LabelledLines lines(baseline_label_width, baseline_columns);
     lines.add("drift", place_text(place.front()->holds_for));
     lines.add("parameters", parameters_text(place.front()->holds_for));
-    lines.add("accepted", fmt::format("{} time(s)", place.size()));
+    lines.add("accepted", "{} time(s)", place.size());
     text += "\n" + lines.text();
     for (const BaselineMetric& metric : place.back()->metrics)
       text += drift_of(place, metric.name);
@@ -227,15 +200,13 @@ std::string baseline_text(const Baseline& baseline, bool drift) {
   LabelledLines lines(baseline_label_width, baseline_columns);
   lines.add("baseline", "of " + baseline.recipe);
   for (const spec::ExpectedFailure& known : baseline.expected_failures) {
-    lines.add("expected",
-              fmt::format("{} fails until {}: {}", known.metric, known.until, known.reason));
+    lines.add("expected", "{} fails until {}: {}", known.metric, known.until, known.reason);
   }
   std::string text = lines.text();
   if (drift) return text + drift_text(baseline);
   std::size_t history = 0;
   for (std::size_t i = 0; i < baseline.entries.size(); ++i) {
-    const bool is_current = counts(baseline, i);
-    if (is_current) {
+    if (counts(baseline, i)) {
       text += entry_text(baseline.entries[i]);
     } else {
       ++history;

@@ -1,12 +1,13 @@
+#include "escape.hpp"
 #include "plots/labelled_lines.hpp"
 
 #include <sabath/report/check.hpp>
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <map>
 #include <set>
+#include <string_view>
 
 namespace sabath::report {
 namespace {
@@ -34,10 +35,10 @@ std::string case_text(const CheckCase& one) {
 void add_group(const CheckGroup& group, const std::string& title, LabelledLines& lines) {
   lines.gap();
   lines.add("runs",
-            fmt::format("{}: {} against {}",
-                        title,
-                        group.runs.empty() ? "none" : std::to_string(group.runs.size()),
-                        group.against));
+            "{}: {} against {}",
+            title,
+            group.runs.empty() ? "none" : std::to_string(group.runs.size()),
+            group.against);
   for (const std::string& note : group.notes)
     lines.add("note", note);
   for (const CheckCase& one : group.cases) {
@@ -46,8 +47,8 @@ void add_group(const CheckGroup& group, const std::string& title, LabelledLines&
   }
 }
 
-/// The names of parameters that have several values in groups of this recipe, or are not in all.
-std::set<std::string> told_parameters(const spec::CheckReport& report, const std::string& recipe) {
+/// Parameters that differ between groups of this recipe, or that some lack.
+std::set<std::string> shown_parameters(const spec::CheckReport& report, const std::string& recipe) {
   std::map<std::string, std::set<std::string>> values;
   std::size_t groups = 0;
   std::map<std::string, std::size_t> counts;
@@ -59,11 +60,11 @@ std::set<std::string> told_parameters(const spec::CheckReport& report, const std
       ++counts[name];
     }
   }
-  std::set<std::string> told;
+  std::set<std::string> shown;
   for (const auto& [name, distinct] : values) {
-    if (distinct.size() > 1 || counts[name] < groups) told.insert(name);
+    if (distinct.size() > 1 || counts[name] < groups) shown.insert(name);
   }
-  return told;
+  return shown;
 }
 
 std::string title_of(const CheckGroup& group, const std::set<std::string>& parameters) {
@@ -82,9 +83,8 @@ std::string beginning_of(const base::Digest& digest) {
   return digest.hex.empty() ? "none" : digest.hex.substr(0, digits);
 }
 
-/// Of those that are still called alike, what `more` says of each.
 template <class More>
-void tell_apart(std::vector<std::string>& titles, More more) {
+void make_distinct(std::vector<std::string>& titles, More more) {
   std::map<std::string, std::size_t> counts;
   for (const std::string& title : titles)
     ++counts[title];
@@ -93,22 +93,53 @@ void tell_apart(std::vector<std::string>& titles, More more) {
   }
 }
 
+constexpr std::size_t longest_text = 4000;
+
+std::string plain(std::string_view text) {
+  return markdown_text(text, longest_text);
+}
+
+std::string verdict_cell(const CheckCase& one) {
+  std::string verdict(to_string(one.verdict));
+  if (one.expectation == Expectation::none) return verdict;
+  return fmt::format("{} ({})", verdict, to_string(one.expectation));
+}
+
+std::string group_markdown(const CheckGroup& group, const std::string& title) {
+  std::string text = "\n### " + plain(title);
+  text += fmt::format(
+      "\n\n{} against {}\n", base::counted(group.runs.size(), "run"), plain(group.against));
+  for (const std::string& note : group.notes)
+    text += fmt::format("\n- {}", plain(note));
+  text += "\n\n| verdict | | what | why |\n|---|---|---|---|\n";
+  for (const CheckCase& one : group.cases) {
+    const bool is_good_run = one.kind == spec::CaseKind::run && one.verdict == spec::Verdict::pass;
+    if (is_good_run) continue;
+    text += fmt::format("| {} | {} | {} | {} |\n",
+                        verdict_cell(one),
+                        to_string(one.kind),
+                        plain(one.name),
+                        plain(one.reason));
+  }
+  return text;
+}
+
 }  // namespace
 
 std::vector<std::string> group_titles(const spec::CheckReport& report) {
   std::vector<std::string> titles;
   std::map<std::string, std::set<std::string>> parameters;
   for (const CheckGroup& group : report.groups) {
-    auto told = parameters.find(group.recipe);
-    if (told == parameters.end())
-      told = parameters.emplace(group.recipe, told_parameters(report, group.recipe)).first;
-    titles.push_back(title_of(group, told->second));
+    auto shown = parameters.find(group.recipe);
+    if (shown == parameters.end())
+      shown = parameters.emplace(group.recipe, shown_parameters(report, group.recipe)).first;
+    titles.push_back(title_of(group, shown->second));
   }
-  tell_apart(titles, [&](std::size_t i) {
+  make_distinct(titles, [&](std::size_t i) {
     return ", data " + beginning_of(report.groups[i].of.data) + ", definition " +
            beginning_of(report.groups[i].of.recipe_definition);
   });
-  tell_apart(titles, [&](std::size_t i) { return fmt::format(" ({})", i + 1); });
+  make_distinct(titles, [&](std::size_t i) { return fmt::format(" ({})", i + 1); });
   return titles;
 }
 
@@ -130,7 +161,7 @@ std::string counts_text(const spec::CheckReport& report) {
 
 std::string check_text(const spec::CheckReport& report) {
   LabelledLines lines(check_label_width, check_columns);
-  lines.add("check", fmt::format("{}: {}", to_string(report.verdict), report.reason));
+  lines.add("check", "{}: {}", to_string(report.verdict), report.reason);
   if (report.result) lines.add("RESULT", to_string(*report.result));
   if (report.performance) lines.add("PERFORMANCE", to_string(*report.performance));
   if (report.runs) lines.add("counted", spec::count_text(*report.runs));
@@ -142,6 +173,23 @@ std::string check_text(const spec::CheckReport& report) {
   for (std::size_t i = 0; i < report.groups.size(); ++i)
     add_group(report.groups[i], titles[i], lines);
   return lines.text();
+}
+
+std::string check_markdown(const spec::CheckReport& report) {
+  std::string text = fmt::format("## sabath check {}: {}\n\n{}\n\n",
+                                 plain(report.what),
+                                 to_string(report.verdict),
+                                 plain(report.reason));
+  if (report.result) text += fmt::format("RESULT **{}**; ", to_string(*report.result));
+  if (report.performance)
+    text += fmt::format("PERFORMANCE **{}**; ", to_string(*report.performance));
+  text += counts_text(report) + "\n";
+  for (const std::string& note : report.notes)
+    text += "\n" + plain(note) + "\n";
+  const std::vector<std::string> titles = group_titles(report);
+  for (std::size_t i = 0; i < report.groups.size(); ++i)
+    text += group_markdown(report.groups[i], titles[i]);
+  return text;
 }
 
 }  // namespace sabath::report

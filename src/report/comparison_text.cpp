@@ -1,10 +1,7 @@
-#include "changes_text.hpp"
-#include "performance_table.hpp"
+#include "comparison_parts.hpp"
 #include "plots/labelled_lines.hpp"
 
-#include <sabath/base/text/exact_number.hpp>
 #include <sabath/base/text/text_table.hpp>
-#include <sabath/report/files_text.hpp>
 #include <sabath/report/text.hpp>
 #include <sabath/spec/session_variables.hpp>
 
@@ -13,12 +10,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 
 namespace sabath::report {
 namespace {
 
-using base::Align;
 using base::TextTable;
 using spec::Comparison;
 using spec::ItemComparison;
@@ -35,7 +30,6 @@ std::string shortened(const std::string& text, const char* if_empty) {
   return text.substr(0, end) + "...";
 }
 
-/// Which facets differ, in the words of the report.
 std::string differing_facets(const Comparison& comparison) {
   std::string text;
   std::string last;
@@ -107,21 +101,13 @@ void add_item(TextTable& table, const ItemComparison& item, bool with_nan) {
   table.add(std::move(cells));
 }
 
-/// The column of NaN is there where there is one in a row.
+/// The column of NaN exists where a row has one.
 TextTable items_table(bool with_nan) {
-  std::vector<TextTable::Column> columns{{"differs", Align::left},
-                                         {"values", Align::right},
-                                         {"differ", Align::right},
-                                         {"missing", Align::right}};
-  if (with_nan) columns.push_back({"both NaN", Align::right});
-  columns.insert(columns.end(),
-                 {{"max ULP", Align::right},
-                  {"99.9 % ULP", Align::right},
-                  {"max rel", Align::right},
-                  {"first at", Align::left},
-                  {"bitwise", Align::left},
-                  {"ULP", Align::left},
-                  {"tolerance", Align::left}});
+  std::vector<TextTable::Column> columns{"differs", ">values", ">differ", ">missing"};
+  if (with_nan) columns.push_back(">both NaN");
+  columns.insert(
+      columns.end(),
+      {">max ULP", ">99.9 % ULP", ">max rel", "first at", "bitwise", "ULP", "tolerance"});
   return TextTable(std::move(columns));
 }
 
@@ -136,14 +122,11 @@ std::string equal_items_text(std::size_t items, bool is_all) {
 
 /// "21 values, 1 file".
 std::string equal_values_text(std::uint64_t values, std::uint64_t files) {
-  const auto counted = [](std::uint64_t number, const char* noun) {
-    return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
-  };
-  if (files == 0) return counted(values, "value");
-  return (values == 0 ? "" : counted(values, "value") + ", ") + counted(files, "file");
+  if (files == 0) return base::counted(values, "value");
+  return (values == 0 ? "" : base::counted(values, "value") + ", ") + base::counted(files, "file");
 }
 
-/// What differs gets a row; what is equal to the bit is only counted, since there can be hundreds.
+/// Differences have a row each; equal items are counted, as there may be hundreds.
 std::string items_text(const Comparison& comparison) {
   std::vector<const ItemComparison*> differing;
   bool with_nan = false;
@@ -191,7 +174,6 @@ std::string divergence_text(const spec::Divergence& divergence) {
       "{}: {} and {} ({})", divergence.where, divergence.text_a(), divergence.text_b(), distance);
 }
 
-/// How a difference grew in the item where it began.
 std::string growth_text(const ItemComparison& item) {
   constexpr std::array<std::string_view, 3> marks{"1e-6", "1e-4", "1e-2"};
   std::string text;
@@ -208,9 +190,9 @@ std::string growth_text(const ItemComparison& item) {
 }
 
 std::string differences_text(const Comparison& comparison) {
-  TextTable table({{"differs in", Align::left}, {"A", Align::left}, {"B", Align::left}});
+  TextTable table({"differs in", "A", "B"});
   for (const spec::FacetDifference& difference : comparison.differences) {
-    if (is_told_in_words(comparison, difference)) continue;
+    if (is_shown_in_words(comparison, difference)) continue;
     // The file may be there all the same.
     const bool is_opened = difference.facet == spec::opened_facet;
     const char* const if_empty = is_opened ? "(not opened)" : "(absent)";
@@ -221,7 +203,6 @@ std::string differences_text(const Comparison& comparison) {
   return (table.empty() ? "" : table.text() + "\n") + changes_text(comparison);
 }
 
-/// What makes runs of both to find the cause; as strict as this comparison was asked to be.
 std::string explain_command(const Comparison& comparison) {
   std::string text = "sabath explain " + comparison.a + " " + comparison.b;
   if (comparison.required_from == "--require")
@@ -229,7 +210,6 @@ std::string explain_command(const Comparison& comparison) {
   return text;
 }
 
-/// Of outputs that are predictions.
 std::string churn_text(const Comparison& comparison) {
   std::string text;
   for (const ItemComparison& item : comparison.outputs) {
@@ -242,29 +222,17 @@ std::string churn_text(const Comparison& comparison) {
   return text.empty() ? text : text + "\n";
 }
 
-/// What files of equal values may differ in, where arrays were compared.
+/// Aspects of files that a comparison of arrays ignores.
 std::string left_out_text(const Comparison& comparison) {
   const auto is_array = [](const ItemComparison& item) {
     return item.name.starts_with('/') || item.name.find(":/") != std::string::npos;
   };
-  const bool has_arrays =
-      std::any_of(comparison.outputs.begin(), comparison.outputs.end(), is_array);
+  const bool has_arrays = std::ranges::any_of(comparison.outputs, is_array);
   return has_arrays ? "layout, compression, byte order, padding of texts (docs/formats/arrays.md)"
                     : "";
 }
 
 }  // namespace
-
-std::string number_text(double value) {
-  const bool is_whole = std::abs(value) < base::first_shortened_whole && std::trunc(value) == value;
-  return is_whole ? fmt::format("{:.0f}", value) : fmt::format("{:.6g}", value);
-}
-
-std::string ulps_text(std::uint64_t ulps, double relative) {
-  const bool has_distance =
-      std::isfinite(relative) || ulps != std::numeric_limits<std::uint64_t>::max();
-  return has_distance ? std::to_string(ulps) : "-";
-}
 
 std::string files_text(const Comparison& comparison) {
   LabelledLines head(13);
@@ -274,11 +242,11 @@ std::string files_text(const Comparison& comparison) {
   LabelledLines foot(13);
   if (comparison.first_divergence) {
     foot.add(
-        "parted",
+        "diverges",
         comparison.first_divergence_in + " at " + divergence_text(*comparison.first_divergence));
   }
   foot.add("not compared", left_out_text(comparison));
-  foot.add("RESULT", fmt::format("{}: {}", spec::to_string(comparison.result), comparison.reason));
+  foot.add("RESULT", "{}: {}", spec::to_string(comparison.result), comparison.reason);
   return head.text() + items_text(comparison) + foot.text();
 }
 
@@ -288,10 +256,10 @@ std::string comparison_text(const Comparison& comparison, const std::string& cou
   head.add("B", comparison.b);
   const std::string facets = differing_facets(comparison);
   head.add("kind",
-           fmt::format("{}: {}{}",
-                       spec::to_string(comparison.repetition),
-                       explain(comparison),
-                       facets.empty() ? "" : " (differs: " + facets + ")"));
+           "{}: {}{}",
+           spec::to_string(comparison.repetition),
+           explain(comparison),
+           facets.empty() ? "" : " (differs: " + facets + ")");
   head.gap();
   std::string text =
       head.text() + differences_text(comparison) + items_text(comparison) + churn_text(comparison) +
@@ -300,24 +268,24 @@ std::string comparison_text(const Comparison& comparison, const std::string& cou
   LabelledLines foot(13);
   if (comparison.first_divergence) {
     foot.add(
-        "parted",
+        "diverges",
         comparison.first_divergence_in + " at " + divergence_text(*comparison.first_divergence));
     const auto same = [&](const ItemComparison& item) {
       return item.name == comparison.first_divergence_in;
     };
-    const auto item = std::find_if(comparison.metrics.begin(), comparison.metrics.end(), same);
+    const auto item = std::ranges::find_if(comparison.metrics, same);
     if (item != comparison.metrics.end()) foot.add("", growth_text(*item));
   }
   foot.add("cause", comparison.likely_cause);
   foot.add("not compared", left_out_text(comparison));
   if (!comparison.performance.empty()) {
     foot.add("PERFORMANCE",
-             fmt::format("{}: {}",
-                         spec::to_string(comparison.performance_verdict),
-                         comparison.performance_reason));
+             "{}: {}",
+             spec::to_string(comparison.performance_verdict),
+             comparison.performance_reason);
   }
   if (comparison.result == spec::Verdict::fail) foot.add_whole("why", explain_command(comparison));
-  foot.add("RESULT", fmt::format("{}: {}", spec::to_string(comparison.result), comparison.reason));
+  foot.add("RESULT", "{}: {}", spec::to_string(comparison.result), comparison.reason);
   return text + foot.text();
 }
 

@@ -2,25 +2,20 @@
 
 #include "plots/axis.hpp"
 
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/base/text/value_order.hpp>
 #include <sabath/report/text.hpp>
-#include <sabath/spec/group_name.hpp>
 #include <sabath/spec/shown_value.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <functional>
 #include <set>
 
 namespace sabath::report {
 namespace {
 
-std::string plural(std::size_t count, const char* word) {
-  return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
-}
-
-/// "20 ok, 1 failed"
 std::string states_text(const Report& report) {
   std::map<std::string, std::size_t> states;
   for (const ReportRun& run : report.runs)
@@ -68,8 +63,8 @@ std::string why_no_results(const spec::RunCount& count) {
                      fmt::join(left_out, ", "));
 }
 
-/// Of runs that nothing tells apart there is no verdict but whether they are the same. Those
-/// without a value were not compared.
+/// Without groups the only verdict is whether the runs are equal. Runs without a value were not
+/// compared.
 void set_spread(Document& document, const Report& report) {
   std::vector<std::string> same;
   std::vector<std::string> other;
@@ -107,7 +102,7 @@ void set_spread(Document& document, const Report& report) {
     const bool all = report.count.counted == report.count.all;
     reasons.push_back((all ? "equal to the bit in "
                            : fmt::format("the {} that count are equal to the bit in ",
-                                         plural(report.count.counted, "run"))) +
+                                         base::counted(report.count.counted, "run"))) +
                       names_text(same));
   }
   document.reason = fmt::format("{}", fmt::join(reasons, "; "));
@@ -117,10 +112,9 @@ void set_headline(Document& document, const Report& report) {
   if (report.runs.size() == 1) {
     const ReportRun& run = report.runs.front();
     document.verdict = run.state;
-    std::transform(
-        document.verdict.begin(), document.verdict.end(), document.verdict.begin(), [](char c) {
-          return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-        });
+    std::ranges::transform(document.verdict, document.verdict.begin(), [](char c) {
+      return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+    });
     document.mood = run.complete ? "good" : run.state == "failed" ? "bad" : "open";
     document.reason = run.message.empty() ? "one run; nothing to compare it with" : run.message;
   } else if (report.pair) {
@@ -133,7 +127,7 @@ void set_headline(Document& document, const Report& report) {
   }
 }
 
-/// What was varied, and what came of it, in the order of the settings.
+/// The compared settings and their medians, in order.
 std::string question_of(const Report& report) {
   const auto metric = final_metric(report.metrics);
   if (report.by.empty() || !metric) return {};
@@ -143,14 +137,10 @@ std::string question_of(const Report& report) {
   std::vector<double> medians;
   bool has_all = true;
   for (const Groups::Row& row : groups.rows) {
-    std::vector<double> values;
-    for (const auto& value : row.values) {
-      if (value && std::isfinite(*value)) values.push_back(*value);
-    }
-    std::sort(values.begin(), values.end());
+    const std::vector<double> values = sorted_finite(row.values);
     has_all = has_all && !values.empty();
     medians.push_back(values.empty() ? 0 : quantile(values, 0.5));
-    names.push_back(row.label + " (" + plural(row.values.size(), "run") + ")");
+    names.push_back(row.label + " (" + base::counted(row.values.size(), "run") + ")");
   }
   std::string text = "Compared: " + names_text(names) + ".";
   if (!has_all) return text;
@@ -164,7 +154,7 @@ std::string question_of(const Report& report) {
 std::vector<std::pair<std::string, std::string>> facts_of(const Report& report) {
   std::vector<std::pair<std::string, std::string>> facts{
       {"Selection", report.selection},
-      {"Runs", plural(report.runs.size(), "run") + ": " + states_text(report)},
+      {"Runs", base::counted(report.runs.size(), "run") + ": " + states_text(report)},
       {"Counted", report.count.all > 1 ? spec::count_text(report.count) : ""},
       {"Grouped by", fmt::format("{}", fmt::join(report.by, ", "))},
       {"Recipe", distinct_text(report, &ReportRun::recipe)},
@@ -189,11 +179,11 @@ std::vector<std::pair<std::string, std::string>> facts_of(const Report& report) 
   return facts;
 }
 
-/// Columns that say nothing of any row; the first says what the rows are.
+/// Drops columns that are empty in all rows, except the first.
 void drop_empty_columns(Table& table) {
   for (std::size_t i = table.columns.size(); i-- > 1;) {
-    const bool is_empty = std::all_of(
-        table.rows.begin(), table.rows.end(), [&](const auto& row) { return row[i].empty(); });
+    const bool is_empty =
+        std::ranges::all_of(table.rows, [&](const auto& row) { return row[i].empty(); });
     if (!is_empty) continue;
     const auto place = static_cast<std::ptrdiff_t>(i);
     table.columns.erase(table.columns.begin() + place);
@@ -202,7 +192,6 @@ void drop_empty_columns(Table& table) {
   }
 }
 
-/// Many lines are for programs.
 void cut_rows(Table& table) {
   const std::size_t most = table.is_long ? 10 * most_table_rows : most_table_rows;
   if (table.rows.size() <= most) return;
@@ -221,27 +210,30 @@ bool is_of_validation(const std::string& name) {
 bool ReportItem::varies() const {
   // A library that was seen in one run may have been missed in another (docs/formats/record.md).
   if (facet == "libraries") return values.size() > 1;
-  return values.size() > 1 ||
-         std::any_of(of_run.begin(), of_run.end(), [&](const auto& one) { return !one; });
+  return values.size() > 1 || std::ranges::any_of(of_run, [&](const auto& one) { return !one; });
 }
 
 std::optional<std::size_t> final_metric(const std::vector<ReportMetric>& metrics) {
   const auto find = [&](const auto& fits) -> std::optional<std::size_t> {
     for (std::size_t i = 0; i < metrics.size(); ++i) {
-      if (!metrics[i].performance && fits(metrics[i])) return i;
+      if (!metrics[i].performance && std::invoke(fits, metrics[i])) return i;
     }
     return std::nullopt;
   };
-  if (auto found = find([](const ReportMetric& one) {
-        return is_of_validation(one.name) && one.name.find("loss") != std::string::npos;
-      }))
+  const auto is_loss = [](const ReportMetric& one) {
+    return one.name.find("loss") != std::string::npos;
+  };
+  const auto validates = [](const ReportMetric& one) { return is_of_validation(one.name); };
+  if (auto found = find([&](const auto& one) { return validates(one) && is_loss(one); }))
     return found;
-  if (auto found = find([](const ReportMetric& one) { return is_of_validation(one.name); }))
-    return found;
-  if (auto found =
-          find([](const ReportMetric& one) { return one.name.find("loss") != std::string::npos; }))
-    return found;
-  return find([](const ReportMetric& one) { return one.declared; });
+  if (auto found = find(validates)) return found;
+  if (auto found = find(is_loss)) return found;
+  return find(&ReportMetric::declared);
+}
+
+void note_groups_left_out(Table& table, std::size_t groups) {
+  if (groups > most_rows)
+    table.caption += fmt::format(", the first {} of {} groups", most_rows, groups);
 }
 
 std::string title_of(const ReportMetric& metric) {
@@ -299,7 +291,7 @@ std::vector<std::size_t> shown_metrics(const Report& report) {
 
 std::string middle_text(std::vector<double> values) {
   if (values.empty()) return {};
-  std::sort(values.begin(), values.end());
+  std::ranges::sort(values);
   const auto texts = nearest_texts({quantile(values, 0.5), values.front(), values.back()});
   if (values.front() == values.back()) return texts[0];
   return fmt::format("{} ({} to {})", texts[0], texts[1], texts[2]);

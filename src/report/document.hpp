@@ -11,31 +11,37 @@
 
 namespace sabath::report {
 
-// What a report says to people, before it becomes HTML or Markdown. Nothing in it is escaped.
+// Content of a report before it becomes HTML or Markdown. Nothing in it is escaped.
 
 struct Table {
+  /// What the cells of a column are: a name stays on one line, a sentence has a minimum width.
+  enum class Cells { text, number, name, sentence };
   struct Column {
+    /// ">n": a column of numbers with the title "n".
+    Column(const char* column)
+        : title(*column == '>' ? column + 1 : column),
+          cells(*column == '>' ? Cells::number : Cells::text) {}
+    Column(std::string column, Cells kind = Cells::text) : title(std::move(column)), cells(kind) {}
+
     std::string title{};
-    bool number = false;
-    bool name = false;      ///< not broken into lines
-    bool sentence = false;  ///< never so narrow that it becomes a tall column of words
+    Cells cells = Cells::text;
   };
   std::string caption{};
   std::vector<Column> columns{};
   std::vector<std::vector<std::string>> rows{};
-  bool is_long = false;  ///< and read by few: on a screen it has a place of its own to scroll in
+  bool is_long = false;  ///< scrolls in an area of its own
 };
 
-inline constexpr std::size_t most_table_rows = 500;  ///< for people; data formats have all
+inline constexpr std::size_t most_table_rows = 500;  ///< data formats have all rows
 
 struct Figure {
   std::string title{};
   std::string description{};
   std::string svg{};
-  std::string text{};  ///< a plot of letters; empty where the description says all
+  std::string text{};  ///< plot of letters; empty: see the description
 };
 
-/// Lines to be copied.
+/// Lines for copying.
 struct Listing {
   std::string caption{};
   std::vector<std::string> lines{};
@@ -51,7 +57,7 @@ struct Section {
 
 struct Document {
   std::string title{};
-  std::string question{};  ///< what was compared by groups, and their medians; else empty
+  std::string question{};  ///< compared groups and their medians; else empty
   std::string verdict{};   ///< "PASS", "IDENTICAL", "FAILED" ...
   std::string mood{};      ///< "good", "bad" or "open"
   std::string reason{};
@@ -61,7 +67,7 @@ struct Document {
 
 Document document_of(const Report& report);
 
-// Its parts. A section without blocks is left out.
+// Sections. One without blocks is left out.
 Section results_section(const Report& report);
 Section pair_section(const Report& report);
 Section courses_section(const Report& report);
@@ -74,18 +80,31 @@ Section stages_section(const Report& report);
 Section runs_section(const Report& report);
 Section provenance_section(const Report& report);
 
+/// Adds to the caption that of so many groups the first `most_rows` are shown.
+void note_groups_left_out(Table& table, std::size_t groups);
+
 /// "train/loss [1/s]"; a unit of "1" is none.
 std::string title_of(const ReportMetric& metric);
-/// The same; of performance "..., median".
+/// title_of(); with ", median" for performance.
 std::string heading_of(const ReportMetric& metric);
-/// What tells a run from the others in few letters.
 std::string short_name(const ReportRun& run);
-/// The values of a metric by group, or by host, of the runs that count.
+/// Values of a metric by group or by host, of the runs that count.
 enum class Rows { groups, hosts };
 Groups groups_of(const Report& report, std::size_t metric, Rows rows);
-/// The metrics of results that plots show: those that are declared, else all.
+/// Metrics of results that plots show: declared ones, else all.
 std::vector<std::size_t> shown_metrics(const Report& report);
 /// "0.5 (0.4 to 0.6)": the median, and the extremes where there are several.
 std::string middle_text(std::vector<double> values);
+
+// Formats of sabath: one file each, and a row in builtin_formats().
+std::string write_html(const Report& report);
+std::string write_markdown(const Report& report);
+std::string write_csv(const Report& report);
+std::string write_json(const Report& report);
+
+/// html_style.css, the only style sheet of the page. Curves have colours that colour-blind people
+/// can distinguish, with a contrast of at least 3 to 1; text has 4.5 to 1. Prints are light on any
+/// screen.
+std::string_view html_style();
 
 }  // namespace sabath::report

@@ -4,9 +4,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
-#include <cstdint>
 
 namespace sabath::report {
 namespace {
@@ -17,7 +18,7 @@ std::size_t sequence_length(unsigned char first) {
   return first < 0xF0 ? 3 : 4;
 }
 
-/// As people and programs write one: no formula, though it may begin with a sign.
+/// Whether it is a number and not a formula; it may begin with a sign.
 bool is_number(const std::string& text) {
   if (text.find_first_not_of("0123456789+-.eE") != std::string::npos) return false;
   double value = 0;
@@ -30,7 +31,7 @@ bool is_number(const std::string& text) {
 
 std::string plain_text(std::string_view text, std::size_t longest) {
   // A character has at most four bytes: what is behind the longest text is not looked at.
-  const std::string shown = base::printable(text.substr(0, longest * 4 + 4));
+  std::string shown = base::printable(text.substr(0, longest * 4 + 4));
   std::size_t end = 0;
   for (std::size_t count = 0; end < shown.size(); ++count) {
     if (count == longest) return shown.substr(0, end) + "…";
@@ -40,26 +41,15 @@ std::string plain_text(std::string_view text, std::size_t longest) {
 }
 
 std::string markup_text(std::string_view text, std::size_t longest) {
+  constexpr std::string_view specials = "&<>\"'";
+  constexpr std::array<std::string_view, 5> entities{"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
   std::string safe;
   for (const char c : plain_text(text, longest)) {
-    switch (c) {
-      case '&':
-        safe += "&amp;";
-        break;
-      case '<':
-        safe += "&lt;";
-        break;
-      case '>':
-        safe += "&gt;";
-        break;
-      case '"':
-        safe += "&quot;";
-        break;
-      case '\'':
-        safe += "&#39;";
-        break;
-      default:
-        safe += c;
+    const std::size_t special = specials.find(c);
+    if (special == std::string_view::npos) {
+      safe += c;
+    } else {
+      safe += entities[special];
     }
   }
   return safe;
@@ -116,6 +106,16 @@ std::string exact_number(double value) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
   return fmt::format("{}", value);
+}
+
+std::vector<std::string> split_lines(std::string_view text) {
+  std::vector<std::string> lines;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    lines.emplace_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return lines;
 }
 
 }  // namespace sabath::report

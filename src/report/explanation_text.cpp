@@ -14,17 +14,15 @@
 namespace sabath::report {
 namespace {
 
-/// The number of sets is no greater than this: there are at least so many.
+/// Limit of the counted sets: there may be more.
 constexpr std::uint64_t countless = std::uint64_t{1} << 53U;
-/// What --budget takes.
 constexpr std::uint64_t largest_budget = 10'000;
 
-using base::Align;
 using base::TextTable;
 
 std::string changes_text(const spec::Explanation& explanation) {
   if (explanation.changes.empty()) return {};
-  TextTable table({{"can be changed", Align::left}, {"A", Align::left}, {"B", Align::left}});
+  TextTable table({"can be changed", "A", "B"});
   const auto text = [](const std::string& value) { return value.empty() ? "(absent)" : value; };
   for (const spec::Change& change : explanation.changes)
     table.add({change.name, text(change.a), text(change.b)});
@@ -35,7 +33,7 @@ std::string text_of(const spec::ChangeNames& changes) {
   return fmt::format("{}", fmt::join(changes, ", "));
 }
 
-/// Whether it repeats another hybrid, was made by an earlier call, and why it has no verdict.
+/// Notes: repeats another hybrid, made by an earlier call, why without verdict.
 std::string note_of(const spec::Hybrid& hybrid, bool is_once_more) {
   const bool is_open =
       hybrid.verdict != spec::Verdict::pass && hybrid.verdict != spec::Verdict::fail;
@@ -48,11 +46,7 @@ std::string note_of(const spec::Hybrid& hybrid, bool is_once_more) {
 
 std::string hybrids_text(const spec::Explanation& explanation) {
   if (explanation.hybrids.empty()) return {};
-  TextTable table({{"A with B's", Align::left},
-                   {"against A", Align::left},
-                   {"against B", Align::left},
-                   {"run", Align::left},
-                   {"", Align::left}});
+  TextTable table({"A with B's", "against A", "against B", "run", ""});
   std::set<spec::ChangeNames> seen;
   for (const spec::Hybrid& hybrid : explanation.hybrids) {
     table.add({hybrid.changes.empty() ? "(nothing: A again)" : text_of(hybrid.changes),
@@ -64,21 +58,19 @@ std::string hybrids_text(const spec::Explanation& explanation) {
   return table.text() + "\n";
 }
 
-/// Where it is not shown that a set is sufficient, and no part of it.
 std::string reservation_of(const spec::SufficientChanges& sufficient) {
   std::string text = sufficient.minimal ? "" : "a part of these may be enough";
   if (!sufficient.confirmed) text += std::string(text.empty() ? "" : "; ") + "not made once more";
   return text.empty() ? text : " (" + text + ")";
 }
 
-/// The smallest of the sets, and how many there are besides.
 std::string smallest_text(const std::vector<spec::ChangeNames>& sets, std::uint64_t count) {
   constexpr std::size_t most = 5;
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < std::min(sets.size(), most); ++i)
     texts.push_back(sets[i].empty() ? "A again" : text_of(sets[i]));
   if (texts.empty()) return ", not listed";
-  const std::string text = fmt::format(": {}", fmt::join(texts, "; "));
+  std::string text = fmt::format(": {}", fmt::join(texts, "; "));
   if (count >= countless) return text + "; the others are not listed";
   if (count == texts.size()) return text;
   return fmt::format("{}; {} more not listed", text, count - texts.size());
@@ -90,7 +82,6 @@ std::string counted(std::uint64_t count, std::string_view one, std::string_view 
   return fmt::format("{} {}", count, count == 1 ? one : many);
 }
 
-/// How many runs are enough. A set that differs spares those that contain it.
 std::uint64_t enough_runs(const spec::UntriedChanges& untried) {
   return std::max(untried.runs, untried.most_runs);
 }
@@ -100,7 +91,7 @@ std::string runs_text(const spec::UntriedChanges& untried) {
   return (runs >= countless ? "perhaps " : "at most ") + counted(runs, "run", "runs");
 }
 
-/// ", about 9.6 s": of as many runs; empty: not known, or of no use.
+/// ", about 9.6 s" for these runs; empty: unknown, or useless.
 std::string duration_text(const spec::UntriedChanges& untried) {
   // In nanoseconds 292 years are all that there is.
   constexpr double most_seconds = 100.0 * 365 * 24 * 3600;
@@ -171,8 +162,7 @@ std::string explanation_text(const spec::Explanation& explanation) {
   LabelledLines head(12);
   head.add("A", explanation.a);
   head.add("B", explanation.b);
-  head.add("RESULT",
-           fmt::format("{}: {}", spec::to_string(explanation.verdict), explanation.verdict_reason));
+  head.add("RESULT", "{}: {}", spec::to_string(explanation.verdict), explanation.verdict_reason);
   for (const std::string& impossible : explanation.impossible)
     head.add("not made", impossible);
   head.gap();

@@ -1,4 +1,4 @@
-#include "formats.hpp"
+#include "document.hpp"
 
 #include <algorithm>
 
@@ -16,11 +16,10 @@ std::span<const ReportFormat> builtin_formats() {
 
 const ReportFormat* format_of(std::string_view file_name) {
   for (const ReportFormat& format : builtin_formats()) {
-    const bool fits = std::any_of(
-        format.extensions.begin(), format.extensions.end(), [&](std::string_view extension) {
-          return !extension.empty() && file_name.size() > extension.size() &&
-                 file_name.ends_with(extension);
-        });
+    const bool fits = std::ranges::any_of(format.extensions, [&](std::string_view extension) {
+      return !extension.empty() && file_name.size() > extension.size() &&
+             file_name.ends_with(extension);
+    });
     if (fits) return &format;
   }
   return nullptr;

@@ -1,8 +1,9 @@
-#include "performance_table.hpp"
+#include "comparison_parts.hpp"
+#include "plots/value_range.hpp"
 
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/report/text.hpp>
-#include <sabath/spec/group_name.hpp>
+#include <sabath/spec/shown_value.hpp>
 
 #include <fmt/format.h>
 
@@ -31,8 +32,7 @@ std::string level_text(const std::string& level) {
 
 std::string more_groups(std::size_t all) {
   if (all <= most_groups) return {};
-  const std::size_t more = all - most_groups;
-  return fmt::format("... and {} more group{} (--json has them all)\n", more, more == 1 ? "" : "s");
+  return "... and " + base::counted(all - most_groups, "more group") + " (--json has them all)\n";
 }
 
 char letter(std::size_t number) {
@@ -43,7 +43,6 @@ bool is_same(double a, double b) {
   return a == b ? std::signbit(a) == std::signbit(b) : std::isnan(a) && std::isnan(b);
 }
 
-/// The letter of a value's class, where there are classes.
 std::string class_of(const MetricGroups& metric, double value) {
   for (std::size_t c = 0; c < metric.classes.size(); ++c) {
     if (is_same(metric.classes[c].value, value)) return std::string(1, letter(c));
@@ -56,7 +55,7 @@ std::string class_column(const MetricGroups& metric, const spec::GroupRow& row) 
   return row.distinct == 1 ? class_of(metric, row.values.front()) : "several";
 }
 
-/// Of whole numbers that no double holds: the digits of their double would be those of another.
+/// Digits of a mean of whole numbers that no double holds.
 std::string mean_digits(const spec::GroupRow& row) {
   if (row.min_digits.empty() && row.max_digits.empty()) return {};
   return row.distinct == 1 ? row.min_digits : fmt::format("{:.6g}", row.mean);
@@ -66,19 +65,13 @@ std::string groups_table(const GroupComparison& comparison, const MetricGroups& 
   std::vector<TextTable::Column> columns;
   for (const std::string& by : comparison.by)
     columns.push_back({printable(by), Align::left});
-  if (columns.empty()) columns.push_back({"group", Align::left});
-  const bool has_missing = std::any_of(metric.rows.begin(), metric.rows.end(), [](const auto& row) {
+  if (columns.empty()) columns.push_back("group");
+  const bool has_missing = std::ranges::any_of(metric.rows, [](const auto& row) {
     return row.missing > 0 || row.finite < row.values.size();
   });
-  columns.insert(columns.end(),
-                 {{"n", Align::right},
-                  {"mean", Align::right},
-                  {"sd", Align::right},
-                  {"min", Align::right},
-                  {"max", Align::right},
-                  {"distinct", Align::right}});
-  if (!metric.classes.empty()) columns.push_back({"class", Align::left});
-  if (has_missing) columns.push_back({"without", Align::right});
+  columns.insert(columns.end(), {">n", ">mean", ">sd", ">min", ">max", ">distinct"});
+  if (!metric.classes.empty()) columns.push_back("class");
+  if (has_missing) columns.push_back(">without");
   TextTable table(columns);
   for (std::size_t g = 0; g < std::min(metric.rows.size(), most_groups); ++g) {
     const spec::GroupRow& row = metric.rows[g];
@@ -121,26 +114,14 @@ std::string share_text(const spec::FactorShare& share, std::size_t factors) {
   return text;
 }
 
-struct Extremes {
-  double lowest = HUGE_VAL;
-  double highest = -HUGE_VAL;
-};
-
-/// Of the finite values.
-Extremes extremes_of(const MetricGroups& metric) {
-  Extremes found;
+ValueRange extremes_of(const MetricGroups& metric) {
+  ValueRange found;
   for (const spec::GroupRow& row : metric.rows) {
     if (row.finite == 0) continue;
-    found.lowest = std::min(found.lowest, row.min);
-    found.highest = std::max(found.highest, row.max);
+    found.take(row.min);
+    found.take(row.max);
   }
   return found;
-}
-
-bool has_values_not_finite(const MetricGroups& metric) {
-  return std::any_of(metric.rows.begin(), metric.rows.end(), [](const spec::GroupRow& row) {
-    return row.finite < row.values.size();
-  });
 }
 
 /// Whether finite values of one double are different whole numbers.
@@ -157,10 +138,11 @@ bool differ_in_digits(const MetricGroups& metric) {
 std::string variance_text(const MetricGroups& metric) {
   const spec::VarianceSplit& split = metric.split;
   if (split.n < 2 || split.groups < 2) return {};
-  const Extremes extremes = extremes_of(metric);
-  if (extremes.lowest == extremes.highest) {
-    const std::string finite =
-        metric.distinct > 1 && has_values_not_finite(metric) ? "finite " : "";
+  const ValueRange extremes = extremes_of(metric);
+  if (extremes.low == extremes.high) {
+    const bool has_others = std::ranges::any_of(
+        metric.rows, [](const spec::GroupRow& row) { return row.finite < row.values.size(); });
+    const std::string finite = metric.distinct > 1 && has_others ? "finite " : "";
     return "variance    none: " + (differ_in_digits(metric)
                                        ? "one double is nearest to all " + finite + "values\n"
                                        : "all " + finite + "values are equal\n");
@@ -178,7 +160,7 @@ std::string variance_text(const MetricGroups& metric) {
     if (share.eta_squared) text += "            " + share_text(share, split.factors.size()) + "\n";
   }
   if (!split.not_split.empty())
-    text += "            factors are not told apart: " + printable(split.not_split) + "\n";
+    text += "            factors are not separated: " + printable(split.not_split) + "\n";
   return text;
 }
 
@@ -202,12 +184,11 @@ std::string classes_text(const GroupComparison& comparison, const MetricGroups& 
       groups += (i == 0 ? "" : ", ") + group_label(comparison, one.groups[i]);
     if (one.groups.size() > most_named)
       groups += fmt::format(" and {} more", one.groups.size() - most_named);
-    text += fmt::format("{}     {}  {}  {} run{}: {}\n",
+    text += fmt::format("{}     {}  {}  {}: {}\n",
                         c == 0 ? "classes" : "       ",
                         letter(c),
                         one.value,
-                        one.runs,
-                        one.runs == 1 ? "" : "s",
+                        base::counted(one.runs, "run"),
                         groups);
   }
   return text;
@@ -215,23 +196,20 @@ std::string classes_text(const GroupComparison& comparison, const MetricGroups& 
 
 /// A letter for each class; where there are too many, a digit from 0, the lowest, to 9, the
 /// highest.
-char cell(const MetricGroups& metric, double value, double lowest, double highest) {
+char cell(const MetricGroups& metric, double value, const ValueRange& extremes) {
   const std::string one = class_of(metric, value);
   if (!one.empty()) return one.front();
   if (!std::isfinite(value)) return '!';
-  if (!(highest > lowest)) return '0';
-  // Halves first: the range itself may be too large for a number.
-  const double share = (value / 2 - lowest / 2) / (highest / 2 - lowest / 2);
-  return static_cast<char>('0' + std::clamp(static_cast<int>(share * 10), 0, 9));
+  return static_cast<char>('0' + static_cast<int>(extremes.level(value, 10)));
 }
 
 std::string heat_map(const GroupComparison& comparison, const MetricGroups& metric) {
-  const auto [lowest, highest] = extremes_of(metric);
+  const ValueRange extremes = extremes_of(metric);
   std::size_t width = 0;
   const std::size_t rows = std::min(metric.rows.size(), most_groups);
   for (std::size_t g = 0; g < rows; ++g)
     width = std::max(width, group_label(comparison, g).size());
-  const bool has_digits = std::any_of(metric.rows.begin(), metric.rows.end(), [](const auto& row) {
+  const bool has_digits = std::ranges::any_of(metric.rows, [](const auto& row) {
     return !row.min_digits.empty() || !row.max_digits.empty();
   });
   std::string text =
@@ -243,7 +221,7 @@ std::string heat_map(const GroupComparison& comparison, const MetricGroups& metr
     const spec::GroupRow& row = metric.rows[g];
     std::string cells;
     for (std::size_t i = 0; i < std::min(row.values.size(), most_repeats); ++i)
-      cells += cell(metric, row.values[i], lowest, highest);
+      cells += cell(metric, row.values[i], extremes);
     if (row.values.size() > most_repeats)
       cells += fmt::format(" +{}", row.values.size() - most_repeats);
     cells += std::string(std::min<std::uint64_t>(row.missing, most_repeats), '.');
@@ -253,19 +231,13 @@ std::string heat_map(const GroupComparison& comparison, const MetricGroups& metr
 }
 
 std::string identity_text(const MetricGroups& metric) {
-  const bool repeated = std::any_of(metric.rows.begin(), metric.rows.end(), [](const auto& row) {
-    return row.values.size() > 1;
-  });
+  const bool repeated =
+      std::ranges::any_of(metric.rows, [](const auto& row) { return row.values.size() > 1; });
   return fmt::format(
-      "identical   within groups: {}; across: {}; {} distinct value{}\n",
+      "identical   within groups: {}; across: {}; {}\n",
       !repeated ? "no group has two runs" : (metric.identical_within ? "yes, to the bit" : "no"),
       metric.identical_across ? "yes, to the bit" : "no",
-      metric.distinct,
-      metric.distinct == 1 ? "" : "s");
-}
-
-std::string optional_number(const std::optional<double>& value) {
-  return value ? number_text(*value) : "-";
+      base::counted(metric.distinct, "distinct value"));
 }
 
 std::string interval_text(const std::optional<double>& low, const std::optional<double>& high) {
@@ -275,15 +247,13 @@ std::string interval_text(const std::optional<double>& low, const std::optional<
 std::string statistics_text(const MetricGroups& metric) {
   if (!metric.statistics) return {};
   const spec::GroupStatistics& all = *metric.statistics;
-  TextTable table({{"statistic", Align::left},
-                   {"value", Align::right},
-                   {"p", Align::right},
-                   {"interval", Align::left}});
+  TextTable table({"statistic", ">value", ">p", "interval"});
   const auto add = [&](const std::string& name,
                        const std::optional<double>& value,
                        const std::optional<double>& p,
                        const std::string& interval = "") {
-    if (value || p) table.add({name, optional_number(value), optional_number(p), interval});
+    if (value || p)
+      table.add({name, value ? number_text(*value) : "-", p ? number_text(*p) : "-", interval});
   };
   add("difference of means, A - B", all.difference, std::nullopt);
   add("Welch's t", all.welch_t, all.welch_p);
@@ -341,11 +311,10 @@ std::string side_text(const GroupComparison& comparison,
   const bool is_reference = comparison.reference == (side == 0 ? "a" : "b");
   const std::uint64_t runs =
       side < comparison.groups.size() ? comparison.groups[side].runs : std::uint64_t{0};
-  return fmt::format("{}           {}: {} run{}{}\n",
+  return fmt::format("{}           {}: {}{}\n",
                      side == 0 ? 'A' : 'B',
                      printable(*selection),
-                     runs,
-                     runs == 1 ? "" : "s",
+                     base::counted(runs, "run"),
                      is_reference ? " (the reference)" : "");
 }
 
@@ -372,10 +341,8 @@ std::string rcp_text(const GroupComparison& comparison) {
 
 std::string groups_text(const GroupComparison& comparison, bool statistics) {
   const std::string recipe = comparison.recipe.empty() ? "(none)" : comparison.recipe;
-  std::string text = fmt::format("recipe      {}: {} run{}",
-                                 printable(recipe),
-                                 comparison.runs,
-                                 comparison.runs == 1 ? "" : "s");
+  std::string text =
+      "recipe      " + printable(recipe) + ": " + base::counted(comparison.runs, "run");
   if (comparison.imported > 0) text += fmt::format(", {} of them imported", comparison.imported);
   text += "\n";
   text += side_text(comparison, 0, comparison.a) + side_text(comparison, 1, comparison.b);

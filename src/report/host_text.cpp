@@ -30,7 +30,7 @@ std::string cores_text(const spec::CpuFacts& cpu) {
   return text;
 }
 
-/// As far as it is known: "1410 of 1980 MHz, memory 1593 MHz, 35 C, limit 400 W, ECC on, MIG"
+/// Known state: "1410 of 1980 MHz, memory 1593 MHz, 35 C, limit 400 W, ECC on, MIG"
 std::string gpu_state_text(const spec::GpuFacts& gpu) {
   std::vector<std::string> parts;
   if (gpu.clock_mhz > 0 && gpu.max_clock_mhz > 0) {
@@ -50,19 +50,19 @@ void add_gpus(LabelledLines& lines, const spec::HostFacts& facts) {
   if (facts.gpus.empty()) lines.add("GPU", "none: " + facts.gpu_reason);
   for (const spec::GpuFacts& gpu : facts.gpus) {
     lines.add("GPU",
-              fmt::format("{}, {}, driver {}, {}",
-                          gpu.name,
-                          base::format_bytes(gpu.memory_bytes),
-                          gpu.driver.empty() ? "unknown" : gpu.driver,
-                          gpu.uuid));
+              "{}, {}, driver {}, {}",
+              gpu.name,
+              base::format_bytes(gpu.memory_bytes),
+              gpu.driver.empty() ? "unknown" : gpu.driver,
+              gpu.uuid);
     lines.add("", gpu_state_text(gpu));
     for (const spec::GpuProcess& process :
          gpu.processes.value_or(std::vector<spec::GpuProcess>{})) {
       lines.add("",
-                fmt::format("used by {} ({}), {}",
-                            process.name.empty() ? "a process" : process.name,
-                            process.pid,
-                            base::format_bytes(process.memory_bytes)));
+                "used by {} ({}), {}",
+                process.name.empty() ? "a process" : process.name,
+                process.pid,
+                base::format_bytes(process.memory_bytes));
     }
   }
 }
@@ -77,7 +77,7 @@ std::string device_text(const spec::DeviceFacts& device) {
   return text;
 }
 
-/// Of what guards against faults of the processor the names are enough here.
+/// Adds settings; mitigations by name alone.
 void add_settings(LabelledLines& lines, const std::map<std::string, std::string>& settings) {
   constexpr std::string_view guard = "mitigation.";
   std::vector<std::string> plain;
@@ -95,14 +95,14 @@ void add_settings(LabelledLines& lines, const std::map<std::string, std::string>
   lines.add_list("vulnerable", open);
 }
 
-/// What lies on one mount in one line: "run, cache: /dev/sda1 on / (ext4), rw"
+/// One line a mount: "run, cache: /dev/sda1 on / (ext4), rw"
 void add_mounts(LabelledLines& lines, const std::vector<spec::MountFacts>& mounts) {
   std::vector<std::pair<std::string, std::string>> texts;
   for (const spec::MountFacts& mount : mounts) {
     const auto where = fmt::format(
         "{} on {} ({}), {}", mount.source, mount.mount_point, mount.type, mount.options);
-    const auto known = std::find_if(
-        texts.begin(), texts.end(), [&](const auto& text) { return text.first == where; });
+    const auto known =
+        std::ranges::find_if(texts, [&](const auto& text) { return text.first == where; });
     if (known == texts.end()) {
       texts.emplace_back(where, mount.role);
     } else {
@@ -114,7 +114,7 @@ void add_mounts(LabelledLines& lines, const std::vector<spec::MountFacts>& mount
 }
 
 void add_state(LabelledLines& lines, const spec::HostFacts& facts) {
-  lines.add("load", fmt::format("{:.2f}", facts.load_1min));
+  lines.add("load", "{:.2f}", facts.load_1min);
   lines.add("governor", facts.governor);
   if (facts.settings) add_settings(lines, *facts.settings);
   if (facts.mounts) add_mounts(lines, *facts.mounts);
@@ -132,15 +132,15 @@ std::string host_text(const spec::HostFacts& facts) {
   lines.add("CPU", facts.cpu.model);
   lines.add("", cores_text(facts.cpu));
   lines.add("",
-            fmt::format("{} NUMA node(s), microcode {}, {} flags",
-                        facts.cpu.numa_nodes,
-                        facts.cpu.microcode.empty() ? "unknown" : facts.cpu.microcode,
-                        facts.cpu.flags.size()));
+            "{} NUMA node(s), microcode {}, {} flags",
+            facts.cpu.numa_nodes,
+            facts.cpu.microcode.empty() ? "unknown" : facts.cpu.microcode,
+            facts.cpu.flags.size());
   lines.add("caches", caches_text(facts.cpu));
   lines.add("memory",
-            fmt::format("{}; usable here: {}",
-                        base::format_bytes(facts.memory.total_bytes),
-                        base::format_bytes(facts.memory.effective_bytes)));
+            "{}; usable here: {}",
+            base::format_bytes(facts.memory.total_bytes),
+            base::format_bytes(facts.memory.effective_bytes));
   add_gpus(lines, facts);
   for (const spec::DeviceFacts& device : facts.devices) {
     lines.add(device.kind, device_text(device));
@@ -165,7 +165,7 @@ std::string energy_methods_text(const std::vector<spec::EnergyReading>& availabl
                                 const std::vector<std::string>& missing) {
   LabelledLines lines(12, columns);
   for (const spec::EnergyReading& reading : available)
-    lines.add("energy", fmt::format("{}: {}, {}", reading.device, reading.method, reading.scope));
+    lines.add("energy", "{}: {}, {}", reading.device, reading.method, reading.scope);
   for (const std::string& reason : missing)
     lines.add("no energy", reason);
   return lines.text();

@@ -1,10 +1,9 @@
 #include "document.hpp"
 #include "escape.hpp"
-#include "formats.hpp"
-#include "html_style.hpp"
 
 #include <sabath/base/digest.hpp>
 
+#include <boost/algorithm/hex.hpp>
 #include <fmt/format.h>
 
 #include <array>
@@ -15,17 +14,11 @@ namespace {
 constexpr std::size_t html_characters =
     4000;  ///< of a cell or a command, where the beginning will not do
 
-unsigned digit_of(char c) {
-  return static_cast<unsigned>(c <= '9' ? c - '0' : c - 'a' + 10);
-}
-
-/// As a policy of content security names a hash: of hexadecimal digits, 32 bytes.
+/// Hash for a content security policy, from 32 bytes as hexadecimal digits.
 std::string base64_of_hex(std::string_view hex) {
   constexpr std::string_view letters =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string bytes;
-  for (std::size_t i = 0; i + 1 < hex.size(); i += 2)
-    bytes += static_cast<char>(digit_of(hex[i]) * 16 + digit_of(hex[i + 1]));
+  const std::string bytes = boost::algorithm::unhex(std::string(hex));
   std::string text;
   for (std::size_t i = 0; i < bytes.size(); i += 3) {
     std::array<unsigned, 3> three{};
@@ -41,26 +34,30 @@ std::string base64_of_hex(std::string_view hex) {
 }
 
 std::string head_of(const Document& document) {
-  const std::string hash = base64_of_hex(base::sha256_of(html_style).hex);
+  const std::string hash = base64_of_hex(base::sha256_of(html_style()).hex);
+  const std::string policy = fmt::format(
+      "default-src 'none'; style-src 'sha256-{}'; base-uri 'none'; form-action 'none'", hash);
   return fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
-      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
-      "'sha256-{}'; base-uri 'none'; form-action 'none'\"/>\n"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"{}\"/>\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
       "<meta name=\"referrer\" content=\"no-referrer\"/>\n"
       "<meta name=\"generator\" content=\"sabath\"/>\n"
       "<title>{}: {}</title>\n<style>{}</style>\n</head>\n",
-      hash,
+      policy,
       markup_text(document.title),
       markup_text(document.verdict),
-      html_style);
+      html_style());
+}
+
+std::string class_of(Table::Cells cells) {
+  constexpr std::array<std::string_view, 4> classes{"", "number", "name", "sentence"};
+  const std::string_view name = classes[static_cast<std::size_t>(cells)];
+  return name.empty() ? std::string() : fmt::format(" class=\"{}\"", name);
 }
 
 std::string cell_of(const Table& table, std::size_t column, const std::string& text) {
-  const char* kind = table.columns[column].number     ? " class=\"number\""
-                     : table.columns[column].name     ? " class=\"name\""
-                     : table.columns[column].sentence ? " class=\"sentence\""
-                                                      : "";
+  const std::string kind = class_of(table.columns[column].cells);
   // The first cell says what the row is of.
   return column == 0
              ? fmt::format("<th scope=\"row\"{}>{}</th>", kind, markup_text(text, html_characters))
@@ -76,7 +73,7 @@ std::string html_table(const Table& table) {
       table.is_long ? " long" : "");
   for (const Table::Column& column : table.columns) {
     text += fmt::format("<th scope=\"col\"{}>{}</th>",
-                        column.number ? " class=\"number\"" : "",
+                        column.cells == Table::Cells::number ? " class=\"number\"" : "",
                         markup_text(column.title));
   }
   text += "</tr></thead>\n<tbody>\n";

@@ -35,7 +35,7 @@ struct Counts {
     time_s += other.time_s;
     return *this;
   }
-  /// Of all suites: their schema has no `skipped`.
+  /// Totals of all suites, whose schema lacks `skipped`.
   std::string totals() const {
     return fmt::format(
         R"(tests="{}" failures="{}" errors="{}" time="{:.3f}")", tests, failures, errors, time_s);
@@ -43,7 +43,7 @@ struct Counts {
   std::string attributes() const { return totals() + fmt::format(R"( skipped="{}")", skipped); }
 };
 
-std::string told(const char* element, std::string_view type, const std::string& reason) {
+std::string element_text(const char* element, std::string_view type, const std::string& reason) {
   return fmt::format(
       "      <{0} message=\"{1}: {2}\" type=\"{1}\">{2}</{0}>\n", element, xml(type), xml(reason));
 }
@@ -68,14 +68,14 @@ std::string outcome_of(const CheckCase& one, Counts& counts) {
     case Verdict::fail:
       if (one.kind != CaseKind::run) {
         ++counts.failures;
-        return told("failure", to_string(one.verdict), one.reason);
+        return element_text("failure", to_string(one.verdict), one.reason);
       }
       break;
     case Verdict::not_comparable:
       break;
   }
   ++counts.errors;
-  return told("error", to_string(one.verdict), one.reason);
+  return element_text("error", to_string(one.verdict), one.reason);
 }
 
 std::string case_xml(const std::string& suite, const CheckCase& one, Counts& counts) {
@@ -113,7 +113,7 @@ std::string junit_xml(const spec::CheckReport& report) {
     const Counts counts{1, 0, 1, 0, 0};
     suites += fmt::format("  <testsuite name=\"sabath check\" {}>\n", counts.attributes()) +
               "    <testcase classname=\"sabath check\" name=\"gate\" time=\"0.000\">\n" +
-              told("error", to_string(report.verdict), report.reason) +
+              element_text("error", to_string(report.verdict), report.reason) +
               "    </testcase>\n  </testsuite>\n";
     all += counts;
   }

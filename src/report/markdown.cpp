@@ -1,8 +1,5 @@
 #include "document.hpp"
 #include "escape.hpp"
-#include "formats.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -17,7 +14,7 @@ std::string markdown_table(const Table& table) {
     text += " " + markdown_text(column.title) + " |";
   text += "\n|";
   for (const Table::Column& column : table.columns)
-    text += column.number ? " ---: |" : " --- |";
+    text += column.cells == Table::Cells::number ? " ---: |" : " --- |";
   text += "\n";
   for (const auto& row : table.rows) {
     text += "|";
@@ -28,7 +25,7 @@ std::string markdown_table(const Table& table) {
   return text + "\n";
 }
 
-/// Lines as they are, between fences that are longer than any in them.
+/// Lines between fences that are longer than any in the lines.
 std::string fenced(const std::string& lines) {
   std::size_t longest = 2;
   std::size_t run = 0;
@@ -47,17 +44,6 @@ std::string plain_lines(const std::vector<std::string>& lines) {
   return text;
 }
 
-/// Lines of a plot, whose names are from outside.
-std::string plain_plot(const std::string& plot) {
-  std::vector<std::string> lines;
-  for (std::size_t at = 0; at < plot.size();) {
-    const std::size_t end = std::min(plot.find('\n', at), plot.size());
-    lines.push_back(plot.substr(at, end - at));
-    at = end + 1;
-  }
-  return plain_lines(lines);
-}
-
 struct MarkdownBlock {
   std::string operator()(const std::string& paragraph) const {
     return markdown_text(paragraph, markdown_characters) + "\n\n";
@@ -66,7 +52,7 @@ struct MarkdownBlock {
   std::string operator()(const Figure& figure) const {
     return "### " + markdown_text(figure.title) + "\n\n" +
            markdown_text(figure.description, markdown_characters) + "\n\n" +
-           (figure.text.empty() ? "" : fenced(plain_plot(figure.text)));
+           (figure.text.empty() ? "" : fenced(plain_lines(split_lines(figure.text))));
   }
   std::string operator()(const Listing& listing) const {
     return "### " + markdown_text(listing.caption) + "\n\n" + fenced(plain_lines(listing.lines));

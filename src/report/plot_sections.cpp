@@ -36,24 +36,21 @@ Section charts_section(Section section, const std::vector<Chart>& charts) {
 }
 
 bool is_drawn_as_spread(const std::vector<Chart>& charts) {
-  return std::any_of(charts.begin(), charts.end(), [](const Chart& chart) {
-    return std::any_of(chart.curves.begin(), chart.curves.end(), [](const Curve& curve) {
-      return curve.lines.empty();
-    });
+  return std::ranges::any_of(charts, [](const Chart& chart) {
+    return std::ranges::any_of(chart.curves,
+                               [](const Curve& curve) { return curve.lines.empty(); });
   });
 }
 
-void tell_more(Section& section, std::size_t metrics) {
+void note_more(Section& section, std::size_t metrics) {
   if (metrics <= most_plots) return;
   section.blocks.emplace_back(
       fmt::format("{} more metrics are in the tables.", metrics - most_plots));
 }
 
-/// What colours without letters tell only those who see them, and point at them.
+/// Values of the heat map as a table, as colours are not accessible to all.
 Table values_table(const Groups& groups, const std::string& rows) {
-  Table table;
-  table.caption = "Values of the heat map of " + groups.metric;
-  table.columns = {{rows}, {"values, oldest run first"}};
+  Table table{"Values of the heat map of " + groups.metric, {{rows}, "values, oldest run first"}};
   table.is_long = true;
   for (std::size_t r = 0; r < std::min(groups.rows.size(), most_rows); ++r) {
     std::string values;
@@ -103,7 +100,7 @@ Section groups_section(const Report& report) {
                                        std::move(svg),
                                        violin_text(groups)});
   }
-  if (!section.blocks.empty()) tell_more(section, metrics.size());
+  if (!section.blocks.empty()) note_more(section, metrics.size());
   return section;
 }
 
@@ -127,7 +124,7 @@ Section heat_section(const Report& report) {
       section.blocks.emplace_back(values_table(groups, rows == Rows::hosts ? "host" : "group"));
   }
   if (section.blocks.size() == 1) return {};
-  tell_more(section, metrics.size());
+  note_more(section, metrics.size());
   return section;
 }
 
@@ -138,9 +135,7 @@ Section stages_section(const Report& report) {
                                      "Each stage stands behind those that it needs.",
                                      stage_graph(report.stages, report.stages_of, "stage-graph"),
                                      stage_lines(report.stages)});
-  Table table;
-  table.caption = "Stages";
-  table.columns = {{"stage"}, {"needs"}, {"states"}, {"time [s]", true}};
+  Table table{"Stages", {"stage", "needs", "states", ">time [s]"}};
   for (const ReportStage& stage : report.stages) {
     ReportStage untimed = stage;
     untimed.wall_s.clear();

@@ -1,7 +1,7 @@
 #include "provenance_text.hpp"
 
-#include <sabath/base/clock.hpp>
-#include <sabath/spec/record_scope.hpp>
+#include <sabath/spec/facet.hpp>
+#include <sabath/spec/run_record.hpp>
 #include <sabath/spec/session_variables.hpp>
 
 #include <fmt/format.h>
@@ -26,7 +26,6 @@ std::string packages_text(const spec::BuiltLayer& layer) {
       ", {} package(s), lock {}", layer.packages->size(), layer.lock_file->hex.substr(0, 16));
 }
 
-/// How people write what a library is for, in the order in which they ask.
 struct Label {
   std::string_view key{};
   std::string_view text{};
@@ -64,7 +63,7 @@ void add_versions(LabelledLines& lines, std::map<std::string, std::string> versi
     lines.add(name, version);
 }
 
-/// The recipe, the commit and what differs from it, and what was kept.
+/// Adds the recipe, the commit with its differences, and kept copies.
 void add_sources(LabelledLines& lines, const spec::RunRecord& record) {
   lines.add("recipe", record.recipe_name + "  " + record.recipe_digest.text());
   if (!record.code_state) return;
@@ -72,12 +71,11 @@ void add_sources(LabelledLines& lines, const spec::RunRecord& record) {
   if (code.git) {
     const spec::GitState& git = *code.git;
     lines.add("commit",
-              fmt::format("{}{}{}",
-                          git.commit.empty() ? "none yet" : git.commit,
-                          git.branch.empty() ? "" : " on " + git.branch,
-                          git.dirty_files == 0
-                              ? ", nothing changed"
-                              : fmt::format(", {} file(s) not as committed", git.dirty_files)));
+              "{}{}{}",
+              git.commit.empty() ? "none yet" : git.commit,
+              git.branch.empty() ? "" : " on " + git.branch,
+              git.dirty_files == 0 ? ", nothing changed"
+                                   : fmt::format(", {} file(s) not as committed", git.dirty_files));
     for (const auto& [name, url] : git.remotes)
       lines.add("remote", name + "  " + url);
     if (!git.diff.empty()) lines.add("changes", "kept in " + git.diff);
@@ -93,11 +91,10 @@ void add_sources(LabelledLines& lines, const spec::RunRecord& record) {
   const spec::Facet* const facet = record.facet("code");
   if (facet == nullptr) return;
   for (const auto& [item, state] : facet->items) {
-    if (spec::is_code_elsewhere(item)) lines.add("elsewhere", item + "  " + state);
+    if (spec::is_external_code(item)) lines.add("elsewhere", item + "  " + state);
   }
 }
 
-/// Which bytes went in.
 void add_data(LabelledLines& lines, const spec::RunRecord& record) {
   for (const spec::PlannedInput& input : record.inputs) {
     lines.add("data",
@@ -110,12 +107,12 @@ void add_environment(LabelledLines& lines,
                      const spec::BuiltEnvironment& environment) {
   for (const spec::BuiltLayer& layer : environment.layers) {
     lines.add("environment",
-              fmt::format("{}{} ({})  {}{}",
-                          place,
-                          layer.lock.name,
-                          spec::to_string(layer.lock.kind),
-                          layer.lock.key.hex.substr(0, 16),
-                          packages_text(layer)));
+              "{}{} ({})  {}{}",
+              place,
+              layer.lock.name,
+              spec::to_string(layer.lock.kind),
+              layer.lock.key.hex.substr(0, 16),
+              packages_text(layer));
     for (const std::string& drift : layer.drift())
       lines.add_whole("drift", drift);
   }
@@ -137,28 +134,24 @@ void add_software(LabelledLines& lines, const spec::RunRecord& record) {
   if (!record.software) return;
   const spec::Software& software = *record.software;
   add_versions(lines, software.versions);
-  lines.add(
-      "libraries",
-      fmt::format(
-          "{} program(s) and libraries were seen loaded{}; --libraries lists them",
-          software.libraries.size(),
-          software.notes.empty() ? "" : fmt::format(", with {} note(s)", software.notes.size())));
+  lines.add("libraries",
+            "{} program(s) and libraries were seen loaded{}; --libraries lists them",
+            software.libraries.size(),
+            software.notes.empty() ? "" : fmt::format(", with {} note(s)", software.notes.size()));
   if (software.packages) {
     lines.add("packages",
-              fmt::format("{} of a Python that is of no layer; --libraries lists them",
-                          software.packages->size()));
+              "{} of a Python that is of no layer; --libraries lists them",
+              software.packages->size());
   }
   const spec::Facet* const opened = record.facet(spec::opened_facet);
   if (opened == nullptr) return;
-  const auto files =
-      std::count_if(opened->items.begin(), opened->items.end(), [](const auto& item) {
-        return spec::is_opened_path(item.first);
-      });
+  const auto files = std::ranges::count_if(
+      opened->items, [](const auto& item) { return spec::is_opened_path(item.first); });
   const auto method = opened->items.find(std::string(spec::opened_method));
   lines.add("opened",
-            fmt::format("{} other file(s), seen by {}; --libraries lists them",
-                        files,
-                        method == opened->items.end() ? "?" : method->second));
+            "{} other file(s), seen by {}; --libraries lists them",
+            files,
+            method == opened->items.end() ? "?" : method->second);
 }
 
 void add_knobs(LabelledLines& lines, const spec::RunRecord& record) {
@@ -168,14 +161,13 @@ void add_knobs(LabelledLines& lines, const spec::RunRecord& record) {
   lines.add_list("parameters", parameters);
   if (record.seed.value) {
     lines.add("seed",
-              fmt::format("{} ({})",
-                          *record.seed.value,
-                          record.seed.origin == "drawn" ? "drawn from the system" : "given"));
+              "{} ({})",
+              *record.seed.value,
+              record.seed.origin == "drawn" ? "drawn from the system" : "given");
   }
   if (const spec::Facet* const session = record.facet(spec::session_facet)) {
     lines.add(
-        "session",
-        fmt::format("{} inherited variables, by digests of their values", session->items.size()));
+        "session", "{} inherited variables, by digests of their values", session->items.size());
   }
   if (!record.determinism) return;
   const spec::Determinism& determinism = *record.determinism;
@@ -186,11 +178,7 @@ void add_knobs(LabelledLines& lines, const spec::RunRecord& record) {
 }
 
 std::string libraries_text(const spec::Software& software) {
-  base::TextTable table({{"loaded", base::Align::left},
-                         {"size", base::Align::right},
-                         {"digest", base::Align::left},
-                         {"build id", base::Align::left},
-                         {"stages", base::Align::left}});
+  base::TextTable table({"loaded", ">size", "digest", "build id", "stages"});
   for (const spec::LoadedLibrary& library : software.libraries) {
     table.add({library.path,
                base::format_bytes(library.size_bytes),
@@ -200,7 +188,7 @@ std::string libraries_text(const spec::Software& software) {
   }
   std::string text = table.empty() ? "" : table.text();
   if (software.packages && !software.packages->empty()) {
-    base::TextTable packages({{"package", base::Align::left}, {"version", base::Align::left}});
+    base::TextTable packages({"package", "version"});
     for (const auto& [name, version] : *software.packages)
       packages.add({name, version});
     text += (text.empty() ? "" : "\n") + packages.text();
@@ -211,7 +199,7 @@ std::string libraries_text(const spec::Software& software) {
 }
 
 std::string opened_text(const spec::Facet& opened) {
-  base::TextTable table({{"opened", base::Align::left}, {"content", base::Align::left}});
+  base::TextTable table({"opened", "content"});
   constexpr std::size_t shown = 40;  // size and the beginning of the digest
   std::string notes;
   for (const auto& [item, value] : opened.items) {

@@ -1,30 +1,23 @@
+#include "escape.hpp"
 #include "plots/labelled_lines.hpp"
 #include "provenance_text.hpp"
-#include "usage_text.hpp"
 
-#include <sabath/base/clock.hpp>
+#include <sabath/base/text/seconds_text.hpp>
 #include <sabath/base/text/text_table.hpp>
-#include <sabath/report/again.hpp>
 #include <sabath/report/text.hpp>
+#include <sabath/spec/run_record.hpp>
 #include <sabath/spec/session_variables.hpp>
 #include <sabath/spec/shown_value.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
-#include <map>
 
 namespace sabath::report {
 namespace {
 
-using base::Align;
 using base::TextTable;
 using spec::RunRecord;
-
-std::string duration_text(double seconds) {
-  return base::format_duration(std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9)));
-}
 
 std::string indented(const std::string& text) {
   std::string result = "    ";
@@ -39,6 +32,11 @@ std::string name_of(const spec::MetricSummary& metric) {
   return metric.stream + "/" + metric.name;
 }
 
+spec::WholeValues digits_of(const spec::WholeSummaries& whole, const spec::MetricSummary& metric) {
+  const auto found = whole.find(name_of(metric));
+  return found == whole.end() ? spec::WholeValues{} : found->second;
+}
+
 /// The lines of a table of metrics, each with the course of its metric behind it, if that leaves
 /// enough room for one.
 std::string with_courses(const std::string& table,
@@ -47,18 +45,13 @@ std::string with_courses(const std::string& table,
   constexpr std::size_t least = 8;
   constexpr std::size_t most = 32;
   const auto columns_in = [](std::string_view line) {
-    return static_cast<std::size_t>(std::count_if(line.begin(), line.end(), [](char c) {
-      return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
-    }));
+    return static_cast<std::size_t>(std::ranges::count_if(
+        line, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
   };
-  std::vector<std::string> lines;
+  std::vector<std::string> lines = split_lines(table);
   std::size_t widest = 0;
-  for (std::size_t at = 0; at < table.size();) {
-    const std::size_t end = table.find('\n', at);
-    lines.push_back(table.substr(at, end - at));
-    widest = std::max(widest, columns_in(lines.back()));
-    at = end + 1;
-  }
+  for (const std::string& line : lines)
+    widest = std::max(widest, columns_in(line));
   if (view.columns < widest + 2 + least) return table;
   const std::size_t room = std::min(view.columns - widest - 2, most);
   std::string text = lines.front() + "\n";
@@ -75,27 +68,21 @@ std::string with_courses(const std::string& table,
   return text;
 }
 
-/// With all digits where these are known: rounded ones would look equal.
+/// Uses all digits where these are known, as rounded ones would look equal.
 std::string value_text(const std::optional<std::string>& digits, double value) {
   return digits ? *digits : number_text(value);
 }
 
 std::string metrics_text(const std::vector<spec::MetricSummary>& metrics,
                          const RecordView& view = {}) {
-  const bool has_medians = std::any_of(
-      metrics.begin(), metrics.end(), [](const auto& metric) { return metric.performance; });
-  std::vector<TextTable::Column> columns{{"metric", Align::left},
-                                         {"first", Align::right},
-                                         {"last", Align::right},
-                                         {"min", Align::right},
-                                         {"max", Align::right},
-                                         {"points", Align::right},
-                                         {"unit", Align::left}};
-  if (has_medians) columns.insert(columns.begin() + 3, {"median", Align::right});
+  const bool has_medians =
+      std::ranges::any_of(metrics, [](const auto& metric) { return metric.performance; });
+  std::vector<TextTable::Column> columns{
+      "metric", ">first", ">last", ">min", ">max", ">points", "unit"};
+  if (has_medians) columns.insert(columns.begin() + 3, ">median");
   TextTable table(columns);
   for (const spec::MetricSummary& metric : metrics) {
-    const auto found = view.whole.find(name_of(metric));
-    const spec::WholeValues whole = found == view.whole.end() ? spec::WholeValues{} : found->second;
+    const spec::WholeValues whole = digits_of(view.whole, metric);
     std::vector<std::string> cells{
         name_of(metric),
         value_text(whole.first, metric.first),
@@ -116,12 +103,12 @@ bool did_run(const spec::StageRecord& stage) {
   return stage.state != "skipped" && stage.state != "reused" && stage.state != "not_due";
 }
 
-/// Of one that was lost, or could not be started, nothing was measured.
+/// Whether the stage was measured: not if it was lost or could not start.
 bool is_measured(const spec::StageRecord& stage) {
   return did_run(stage) && stage.wall_s > 0;
 }
 
-/// Where its outputs are from, why it did not run, or how it was run.
+/// Source of its outputs, why it did not run, or how it ran.
 std::string remark_on(const spec::StageRecord& stage) {
   if (!stage.made_by_run.empty()) return "from " + stage.made_by_run;
   if (!did_run(stage)) return base::printable(stage.message);
@@ -136,31 +123,24 @@ std::string remark_on(const spec::StageRecord& stage) {
 }
 
 std::string stages_text(const RunRecord& record) {
-  TextTable table({{"stage", Align::left},
-                   {"state", Align::left},
-                   {"time", Align::right},
-                   {"CPU time", Align::right},
-                   {"memory", Align::right},
-                   {"", Align::left}});
+  TextTable table({"stage", "state", ">time", ">CPU time", ">memory", ""});
   for (const spec::StageRecord& stage : record.stages) {
     const bool ran = is_measured(stage);
     table.add({stage.name,
                stage.state,
-               ran ? duration_text(stage.wall_s) : "",
-               ran ? duration_text(stage.user_s + stage.system_s) : "",
+               ran ? base::seconds_text(stage.wall_s) : "",
+               ran ? base::seconds_text(stage.user_s + stage.system_s) : "",
                ran ? base::format_bytes(stage.max_rss_bytes) : "",
                remark_on(stage)});
   }
   return table.text();
 }
 
-/// What went wrong, with the end of the log.
 std::string failure_text(const RunRecord& record) {
   if (record.state == spec::RunState::ok) return "";
   std::string text = base::printable(record.message) + "\n";
-  const auto with_tail = std::count_if(record.stages.begin(),
-                                       record.stages.end(),
-                                       [](const auto& stage) { return !stage.log_tail.empty(); });
+  const auto with_tail = std::ranges::count_if(
+      record.stages, [](const auto& stage) { return !stage.log_tail.empty(); });
   for (const spec::StageRecord& stage : record.stages) {
     if (stage.log_tail.empty()) continue;
     if (with_tail > 1) {
@@ -176,18 +156,17 @@ std::string outputs_text(const RunRecord& record, std::size_t columns) {
   LabelledLines lines(14, columns);
   for (const spec::OutputRecord& output : record.outputs) {
     lines.add("output",
-              fmt::format("{}/{}, {}  {}",
-                          output.stage,
-                          output.path,
-                          base::format_bytes(output.size_bytes),
-                          output.digest.text()));
+              "{}/{}, {}  {}",
+              output.stage,
+              output.path,
+              base::format_bytes(output.size_bytes),
+              output.digest.text());
     if (output.kept && *output.kept != "cache") lines.add("", *output.kept);
     if (output.as_made) lines.add("", "made as " + output.as_made->text());
   }
   return lines.text();
 }
 
-/// Processes that stages left behind: a person should know that they were ended.
 std::string leftovers_text(const RunRecord& record) {
   std::string text;
   for (const spec::StageRecord& stage : record.stages) {
@@ -198,21 +177,20 @@ std::string leftovers_text(const RunRecord& record) {
   return text;
 }
 
-/// What a person should know of the search for metrics.
+std::string note_line(const std::string& note) {
+  return "  note: " + base::printable(note) + "\n";
+}
+
 std::string notes_text(const std::optional<spec::Collected>& collected) {
   std::string text;
-  if (!collected) return text;
-  for (const std::string& note : collected->notes)
-    text += "  note: " + base::printable(note) + "\n";
+  for (const std::string& note : collected ? collected->notes : std::vector<std::string>{})
+    text += note_line(note);
   return text;
 }
 
-/// What somebody changed while it ran.
 std::string edits_text(const RunRecord& record) {
   std::string text;
-  const auto add = [&](const std::string& note) {
-    text += "  note: " + base::printable(note) + "\n";
-  };
+  const auto add = [&](const std::string& note) { text += note_line(note); };
   if (record.code_state && record.code_state->changed) {
     for (const spec::CodeChange& change : *record.code_state->changed) {
       const std::string files = fmt::format("{}", fmt::join(change.files, ", "));
@@ -230,7 +208,6 @@ std::string edits_text(const RunRecord& record) {
   return text;
 }
 
-/// What the code itself said of its run.
 std::string reported_text(const std::optional<spec::Collected>& collected) {
   if (!collected) return "";
   LabelledLines lines(14);
@@ -247,7 +224,7 @@ std::string stages_line(const RunRecord& record) {
   for (const spec::StageRecord& stage : record.stages) {
     text += (text.empty() ? "" : ", ") + stage.name + " ";
     if (is_measured(stage)) {
-      text += duration_text(stage.wall_s);
+      text += base::seconds_text(stage.wall_s);
     } else {
       text += stage.state == "not_due" ? "not due" : stage.state;
     }
@@ -267,7 +244,7 @@ std::string head_text(const RunRecord& record, std::size_t columns) {
   // When one that was lost ended nobody knows.
   const bool is_known = record.state != spec::RunState::lost;
   lines.add("started",
-            record.started + (is_known ? ", took " + duration_text(record.wall_s) : "") +
+            record.started + (is_known ? ", took " + base::seconds_text(record.wall_s) : "") +
                 (record.user.empty() ? "" : ", by " + record.user));
   for (const spec::AttemptRecord& attempt :
        record.attempts.value_or(std::vector<spec::AttemptRecord>{})) {
@@ -287,6 +264,58 @@ std::string part_text(AddLines add, const RunRecord& record, std::size_t columns
   LabelledLines lines(14, columns);
   add(lines, record);
   return lines.text();
+}
+
+template <class T>
+void add_part(std::vector<std::string>& parts, const char* form, const std::optional<T>& value) {
+  if (value) parts.push_back(fmt::format(fmt::runtime(form), *value));
+}
+
+/// "93 % busy, 71.2 GiB at most, 312.4 W, up to 64 C, 1410 to 1980 MHz, power_cap in 12 sample(s)"
+std::string gpu_text(const spec::GpuUsage& gpu) {
+  std::vector<std::string> parts;
+  if (gpu.mean_utilisation) {
+    parts.push_back(fmt::format("{:.0f} % busy", *gpu.mean_utilisation * 100));
+  }
+  if (gpu.max_memory_bytes) {
+    parts.push_back(base::format_bytes(*gpu.max_memory_bytes) + " at most");
+  }
+  add_part(parts, "{:.1f} W", gpu.mean_power_w);
+  add_part(parts, "up to {:g} C", gpu.max_temperature_c);
+  if (gpu.min_clock_mhz && gpu.max_clock_mhz) {
+    parts.push_back(fmt::format("{} to {} MHz", *gpu.min_clock_mhz, *gpu.max_clock_mhz));
+  }
+  for (const auto& [reason, samples] : gpu.throttled)
+    parts.push_back(fmt::format("slowed by {} in {} sample(s)", reason, samples));
+  return fmt::format("{}: {}", gpu.uuid, fmt::join(parts, ", "));
+}
+
+/// Processes that lived between two samples are missing.
+std::string traffic_text(const spec::UsageSummary& usage) {
+  if (!usage.scope || !usage.read_bytes || !usage.write_bytes) return {};
+  std::string text = fmt::format("read {}, wrote {}",
+                                 base::format_bytes(*usage.read_bytes),
+                                 base::format_bytes(*usage.write_bytes));
+  if (usage.max_processes.value_or(0) > 0) {
+    text += fmt::format(", up to {} process(es) and {} thread(s)",
+                        *usage.max_processes,
+                        usage.max_threads.value_or(0));
+  }
+  return text + ", by " + *usage.scope;
+}
+
+void add_usage(LabelledLines& lines, const spec::RunRecord& record) {
+  const spec::UsageSummary& usage = record.usage;
+  lines.add("busy CPUs",
+            "{:.2f} on average, {}",
+            usage.mean_cpus,
+            base::counted(usage.samples, "sample"));
+  if (usage.max_rss_bytes > 0)
+    lines.add("peak memory", base::format_bytes(usage.max_rss_bytes) + " at most");
+  lines.add("", traffic_text(usage));
+  for (const auto& gpu : usage.gpus.value_or(std::vector<spec::GpuUsage>{}))
+    lines.add("GPU", gpu_text(gpu));
+  lines.add("energy", record.energy);
 }
 
 std::string tail_text(const RunRecord& record, std::size_t columns) {
@@ -340,7 +369,7 @@ std::string collection_text(const spec::Collection& collection) {
 
 namespace {
 
-/// "0.5 -> 0.25 m", or of performance "1.5 s, median", as every table shows it.
+/// "0.5 -> 0.25 m"; for performance "1.5 s, median", as in tables.
 std::string outcome_value(const spec::MetricSummary& metric, const spec::WholeValues& digits) {
   const std::string unit = metric.unit.empty() || metric.unit == "1" ? "" : " " + metric.unit;
   if (metric.points < 2) return value_text(digits.last, metric.last) + unit;
@@ -355,28 +384,21 @@ std::string outcome_value(const spec::MetricSummary& metric, const spec::WholeVa
 std::string outcome_text(const RunRecord& record, const spec::WholeSummaries& whole) {
   std::string text =
       fmt::format("{}  {}", base::printable(record.run_id), spec::to_string(record.state));
-  if (record.state != spec::RunState::lost) text += "  " + duration_text(record.wall_s);
+  if (record.state != spec::RunState::lost) text += "  " + base::seconds_text(record.wall_s);
   text += "\n";
   text += failure_text(record);
   if (record.state != spec::RunState::ok) return text;
   text += "  stages: " + base::printable(stages_line(record)) + "\n" + leftovers_text(record);
   std::size_t width = 0;
-  for (const auto& metric : record.metrics) {
-    width = std::max(width, metric.stream.size() + metric.name.size() + 1);
-  }
+  for (const auto& metric : record.metrics)
+    width = std::max(width, name_of(metric).size());
   for (const spec::MetricSummary& metric : record.metrics) {
-    const std::string name = metric.stream + "/" + metric.name;
-    const auto found = whole.find(name);
-    const spec::WholeValues digits = found == whole.end() ? spec::WholeValues{} : found->second;
-    text +=
-        base::printable(fmt::format("  {:<{}}  {}", name, width, outcome_value(metric, digits))) +
-        "\n";
+    const std::string value = outcome_value(metric, digits_of(whole, metric));
+    text += base::printable(fmt::format("  {:<{}}  {}", name_of(metric), width, value)) + "\n";
   }
   text += notes_text(record.collected) + edits_text(record);
   for (const spec::HostFacts& host : record.hosts) {
-    if (const auto noise = noise_text(host); !noise.empty()) {
-      text += "  note: " + base::printable(noise) + "\n";
-    }
+    if (const auto noise = noise_text(host); !noise.empty()) text += note_line(noise);
   }
   return text;
 }

@@ -1,5 +1,4 @@
 #include "document.hpp"
-#include "formats.hpp"
 
 #include <sabath/base/text/json_reader.hpp>
 #include <sabath/base/text/printable_json.hpp>
@@ -7,23 +6,62 @@
 #include <nlohmann/json.hpp>
 
 namespace sabath::report {
-namespace {
-
 using Json = nlohmann::ordered_json;
 
-Json metrics_json(const Report& report) {
-  Json array = Json::array();
-  for (const ReportMetric& metric : report.metrics) {
-    array.push_back({{"name", metric.name},
-                     {"unit", metric.unit},
-                     {"better", std::string(spec::to_string(metric.better))},
-                     {"performance", metric.performance},
-                     {"declared", metric.declared}});
-  }
-  return array;
+// Found by the JSON library, also for lists of these.
+static void to_json(Json& json, const ReportMetric& metric) {
+  json = {{"name", metric.name},
+          {"unit", metric.unit},
+          {"better", std::string(spec::to_string(metric.better))},
+          {"performance", metric.performance},
+          {"declared", metric.declared}};
 }
 
-/// The names of metrics; where several units or kinds have one name, with these.
+static void to_json(Json& json, const Spread& one) {
+  json = {{"x", one.x},
+          {"lowest", one.lowest},
+          {"low", one.low},
+          {"middle", one.middle},
+          {"high", one.high},
+          {"highest", one.highest},
+          {"runs", one.runs}};
+}
+
+static void to_json(Json& json, const Curve& curve) {
+  json = {{"name", curve.name},
+          {"runs", curve.runs},
+          {"not_finite", curve.not_finite},
+          {"second_axis", curve.on_second_axis},
+          {"spread", curve.spread}};
+}
+
+static void to_json(Json& json, const Chart& chart) {
+  json = {{"title", chart.title},
+          {"x", chart.x},
+          {"y", chart.y},
+          {"second_y", chart.second_y},
+          {"curves", chart.curves}};
+}
+
+static void to_json(Json& json, const ReportItem& item) {
+  Json of_run = Json::array();
+  for (const auto& value : item.of_run)
+    of_run.push_back(value ? Json(*value) : Json(nullptr));
+  json = {{"facet", item.facet},
+          {"item", item.item},
+          {"values", item.values},
+          {"of_run", std::move(of_run)}};
+}
+
+static void to_json(Json& json, const ReportStage& stage) {
+  json = {{"name", stage.name},
+          {"needs", stage.needs},
+          {"states", stage.states},
+          {"wall_s", stage.wall_s}};
+}
+
+namespace {
+
 std::vector<std::string> keys_of(const Report& report) {
   std::map<std::string, std::size_t> columns;
   for (const ReportMetric& metric : report.metrics)
@@ -66,64 +104,6 @@ Json run_json(const std::vector<std::string>& keys, const ReportRun& run) {
   return json;
 }
 
-Json curve_json(const Curve& curve) {
-  Json spread = Json::array();
-  for (const Spread& one : curve.spread) {
-    spread.push_back({{"x", one.x},
-                      {"lowest", one.lowest},
-                      {"low", one.low},
-                      {"middle", one.middle},
-                      {"high", one.high},
-                      {"highest", one.highest},
-                      {"runs", one.runs}});
-  }
-  return {{"name", curve.name},
-          {"runs", curve.runs},
-          {"not_finite", curve.not_finite},
-          {"second_axis", curve.on_second_axis},
-          {"spread", std::move(spread)}};
-}
-
-Json charts_json(const std::vector<Chart>& charts) {
-  Json array = Json::array();
-  for (const Chart& chart : charts) {
-    Json curves = Json::array();
-    for (const Curve& curve : chart.curves)
-      curves.push_back(curve_json(curve));
-    array.push_back({{"title", chart.title},
-                     {"x", chart.x},
-                     {"y", chart.y},
-                     {"second_y", chart.second_y},
-                     {"curves", std::move(curves)}});
-  }
-  return array;
-}
-
-Json items_json(const Report& report) {
-  Json array = Json::array();
-  for (const ReportItem& item : report.items) {
-    Json of_run = Json::array();
-    for (const auto& value : item.of_run)
-      of_run.push_back(value ? Json(*value) : Json(nullptr));
-    array.push_back({{"facet", item.facet},
-                     {"item", item.item},
-                     {"values", item.values},
-                     {"of_run", std::move(of_run)}});
-  }
-  return array;
-}
-
-Json stages_json(const Report& report) {
-  Json array = Json::array();
-  for (const ReportStage& stage : report.stages) {
-    array.push_back({{"name", stage.name},
-                     {"needs", stage.needs},
-                     {"states", stage.states},
-                     {"wall_s", stage.wall_s}});
-  }
-  return array;
-}
-
 }  // namespace
 
 std::string write_json(const Report& report) {
@@ -142,15 +122,15 @@ std::string write_json(const Report& report) {
                {"reason", document.reason},
                {"count", spec::to_json(report.count)},
                {"notes", report.notes},
-               {"metrics", metrics_json(report)},
+               {"metrics", report.metrics},
                {"runs", std::move(runs)}};
   if (report.pair) json["pair"] = spec::to_json(*report.pair);
   if (report.groups) json["groups"] = spec::to_json(*report.groups);
-  json["courses"] = charts_json(report.courses);
-  json["usage"] = charts_json(report.usage);
-  json["items"] = items_json(report);
+  json["courses"] = report.courses;
+  json["usage"] = report.usage;
+  json["items"] = report.items;
   json["stages_of"] = report.stages_of;
-  json["stages"] = stages_json(report);
+  json["stages"] = report.stages;
   return base::printable_json(base::pretty_json(json));
 }
 

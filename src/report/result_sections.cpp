@@ -1,5 +1,6 @@
-#include "changes_text.hpp"
+#include "comparison_parts.hpp"
 #include "document.hpp"
+#include "escape.hpp"
 #include "plots/axis.hpp"
 
 #include <sabath/base/moments.hpp>
@@ -10,54 +11,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <set>
 
 namespace sabath::report {
 namespace {
 
-struct FiniteValues {
-  std::vector<double> values{};  ///< finite ones, sorted
-  std::size_t other = 0;         ///< runs without a finite value
-};
-
-FiniteValues finite_of(const Groups::Row& row) {
-  FiniteValues finite;
-  for (const auto& value : row.values) {
-    if (value && std::isfinite(*value)) {
-      finite.values.push_back(*value);
-    } else {
-      ++finite.other;
-    }
-  }
-  std::sort(finite.values.begin(), finite.values.end());
-  return finite;
-}
-
-/// With different bits or digits.
-std::size_t distinct_values(const Groups::Row& row) {
-  std::set<std::pair<std::uint64_t, std::string>> values;
-  for (std::size_t i = 0; i < row.values.size(); ++i) {
-    if (row.values[i]) values.emplace(std::bit_cast<std::uint64_t>(*row.values[i]), row.whole[i]);
-  }
-  return values.size();
-}
-
 /// All digits of the least or largest of a row, which is near to the double `end`; empty where that
 /// is the number.
 std::string digits_of(const Groups::Row& row, double end, bool is_largest) {
-  base::ExactNumber found{end};
-  bool is_first = true;
+  std::vector<double> rests;
   for (std::size_t i = 0; i < row.whole.size(); ++i) {
-    if (row.values[i] != end) continue;
-    const auto number =
-        row.whole[i].empty() ? std::nullopt : base::exact_decimal(row.whole[i], end);
-    const double rest = number ? number->rest : 0;
-    if (is_first || (is_largest ? rest > found.rest : rest < found.rest)) found.rest = rest;
-    is_first = false;
+    if (row.values[i] == end) rests.push_back(exact_at(row, i).rest);
   }
-  return found.rest == 0 ? std::string() : base::text_of(found);
+  if (rests.empty()) return {};
+  const double rest = is_largest ? std::ranges::max(rests) : std::ranges::min(rests);
+  return rest == 0 ? std::string() : base::text_of({end, rest});
 }
 
 /// `texts` are the median, the mean, the least and the largest. Of whole numbers that no double
@@ -79,30 +47,26 @@ void show_digits(const Groups::Row& row,
 base::Moments moments_of(const Groups::Row& row) {
   std::vector<base::ExactNumber> numbers;
   for (std::size_t i = 0; i < row.values.size(); ++i) {
-    if (!row.values[i] || !std::isfinite(*row.values[i])) continue;
-    const base::ExactNumber nearest{*row.values[i]};
-    const bool has_digits = i < row.whole.size() && !row.whole[i].empty();
-    numbers.push_back(
-        has_digits ? base::exact_decimal(row.whole[i], nearest.value).value_or(nearest) : nearest);
+    if (row.values[i] && std::isfinite(*row.values[i])) numbers.push_back(exact_at(row, i));
   }
   return base::exact_moments(numbers);
 }
 
 Table spread_table(const Report& report, bool grouped) {
-  Table table;
-  table.caption =
-      fmt::format("Last value of each metric over the {} runs that count", report.count.counted);
-  table.columns = {{"metric"}};
-  if (grouped) table.columns.push_back({"group"});
-  for (const char* title : {"n", "median", "mean", "sd", "min", "max", "distinct", "without"})
-    table.columns.push_back({title, true});
+  Table table{
+      fmt::format("Last value of each metric over the {} runs that count", report.count.counted),
+      {"metric"}};
+  if (grouped) table.columns.push_back("group");
+  for (const char* title :
+       {">n", ">median", ">mean", ">sd", ">min", ">max", ">distinct", ">without"})
+    table.columns.push_back(title);
   std::size_t most = 0;
   for (std::size_t m = 0; m < report.metrics.size(); ++m) {
     if (report.metrics[m].performance) continue;
     const Groups groups = groups_of(report, m, Rows::groups);
     most = std::max(most, groups.rows.size());
     for (std::size_t r = 0; r < std::min(groups.rows.size(), most_rows); ++r) {
-      const FiniteValues finite = finite_of(groups.rows[r]);
+      const std::vector<double> finite = sorted_finite(groups.rows[r].values);
       const base::Moments moments = moments_of(groups.rows[r]);
       std::vector<std::string> cells{title_of(report.metrics[m])};
       if (grouped) cells.push_back(groups.rows[r].label);
@@ -110,19 +74,19 @@ Table spread_table(const Report& report, bool grouped) {
       if (moments.n == 0) {
         cells.resize(cells.size() + 5);
       } else {
-        const double median = quantile(finite.values, 0.5);
+        const double median = quantile(finite, 0.5);
         auto texts = texts_apart({median, moments.mean, moments.min, moments.max});
         show_digits(groups.rows[r], median, moments, texts);
         const std::string sd = moments.n > 1 ? number_text(moments.sd) : "";
         cells.insert(cells.end(), {texts[0], texts[1], sd, texts[2], texts[3]});
       }
-      cells.push_back(std::to_string(distinct_values(groups.rows[r])));
-      cells.push_back(finite.other > 0 ? std::to_string(finite.other) : "");
+      cells.push_back(std::to_string(count_distinct({groups.metric, {groups.rows[r]}})));
+      const std::size_t others = groups.rows[r].values.size() - finite.size();
+      cells.push_back(others > 0 ? std::to_string(others) : "");
       table.rows.push_back(std::move(cells));
     }
   }
-  if (most > most_rows)
-    table.caption += fmt::format(", the first {} of {} groups", most_rows, most);
+  note_groups_left_out(table, most);
   return table;
 }
 
@@ -136,25 +100,22 @@ std::string share_text(const spec::MetricGroups& metric) {
   return text;
 }
 
-/// Of groups with one run each there is nothing to say.
+/// "-" for groups with one run each.
 std::string within_text(const spec::MetricGroups& metric) {
-  const bool has_repeats =
-      std::any_of(metric.rows.begin(), metric.rows.end(), [](const spec::GroupRow& row) {
-        return row.values.size() > 1;
-      });
+  const bool has_repeats = std::ranges::any_of(
+      metric.rows, [](const spec::GroupRow& row) { return row.values.size() > 1; });
   return !has_repeats ? "-" : metric.identical_within ? "yes" : "no";
 }
 
 Table verdicts_table(const spec::GroupComparison& groups) {
-  Table table;
-  table.caption = "Verdict for each metric, required: " + groups.required;
-  table.columns = {{"metric"},
-                   {"result"},
-                   {"reason", false, false, true},
-                   {"identical within"},
-                   {"identical across"},
-                   {"ICC", true},
-                   {"variance explained"}};
+  Table table{"Verdict for each metric, required: " + groups.required,
+              {"metric",
+               "result",
+               {"reason", Table::Cells::sentence},
+               "identical within",
+               "identical across",
+               ">ICC",
+               "variance explained"}};
   for (const spec::MetricGroups& metric : groups.metrics) {
     if (metric.performance) continue;
     table.rows.push_back(
@@ -169,40 +130,35 @@ Table verdicts_table(const spec::GroupComparison& groups) {
   return table;
 }
 
-std::string where_text(const std::optional<spec::Divergence>& divergence) {
-  return divergence ? divergence->where : "";
-}
-
-/// "3.125 % of 100".
 std::string churn_text(const spec::ItemComparison& item) {
   if (!item.churn) return {};
   return fmt::format("{:.4g} % of {}", 100 * *item.churn, *item.predictions);
 }
 
-/// Those that are not equal; of a few all.
+/// Items that differ; all of them if few.
 Table items_table(const std::vector<spec::ItemComparison>& items, const std::string& caption) {
   constexpr std::size_t few = 12;
   const auto is_equal = [&](const spec::ItemComparison& item) {
     return items.size() > few && item.strongest == spec::Rung::bitwise && item.structure.empty();
   };
-  const auto equal = std::count_if(items.begin(), items.end(), is_equal);
+  const auto equal = std::ranges::count_if(items, is_equal);
   Table table;
   table.caption = caption;
   if (equal > 0) table.caption += fmt::format("; {} more are equal to the bit", equal);
-  table.columns = {{"item"},
-                   {"holds"},
-                   {"compared", true},
-                   {"different", true},
-                   {"beyond tolerance", true},
-                   {"max relative", true},
-                   {"max ULP", true},
-                   {"99.9 % ULP", true},
-                   {"both NaN", true},
-                   {"first differs at", false, true},
-                   {"first beyond tolerance at", false, true}};
-  const bool has_churn = std::any_of(
-      items.begin(), items.end(), [](const auto& item) { return item.churn.has_value(); });
-  if (has_churn) table.columns.push_back({"churn of predictions", false, true});
+  table.columns = {"item",
+                   "holds",
+                   ">compared",
+                   ">different",
+                   ">beyond tolerance",
+                   ">max relative",
+                   ">max ULP",
+                   ">99.9 % ULP",
+                   ">both NaN",
+                   {"first differs at", Table::Cells::name},
+                   {"first beyond tolerance at", Table::Cells::name}};
+  const bool has_churn =
+      std::ranges::any_of(items, [](const auto& item) { return item.churn.has_value(); });
+  if (has_churn) table.columns.push_back({"churn of predictions", Table::Cells::name});
   for (const spec::ItemComparison& item : items) {
     if (is_equal(item)) continue;
     std::string holds = item.strongest ? std::string(spec::to_string(*item.strongest)) : "nothing";
@@ -217,61 +173,37 @@ Table items_table(const std::vector<spec::ItemComparison>& items, const std::str
                           ulps_text(item.max_ulps, item.max_relative),
                           ulps_text(item.p999_ulps, item.max_relative),
                           item.nan_pairs > 0 ? std::to_string(item.nan_pairs) : "",
-                          where_text(item.first_bitwise),
-                          where_text(item.first_tolerance)});
+                          item.first_bitwise ? item.first_bitwise->where : "",
+                          item.first_tolerance ? item.first_tolerance->where : ""});
     if (has_churn) table.rows.back().push_back(churn_text(item));
   }
   return table;
-}
-
-/// "1.5 [1.4, 1.6]".
-std::string with_interval(double value,
-                          const std::optional<double>& low,
-                          const std::optional<double>& high) {
-  if (!low || !high) return number_text(value);
-  return fmt::format("{} [{}, {}]", number_text(value), number_text(*low), number_text(*high));
 }
 
 Table speeds_table(const std::vector<spec::PerformanceRow>& rows) {
   Table table;
   table.caption =
       "Performance: medians [95 % interval, from 6 values]; a ratio above 1 means that B is worse";
-  table.columns = {{"metric"},
-                   {"verdict"},
-                   {"ratio", true},
-                   {"A", true},
-                   {"B", true},
-                   {"n of A, B", true},
-                   {"reason", false, false, true}};
+  table.columns = {
+      "metric", "verdict", ">ratio", ">A", ">B", ">n of A, B", {"reason", Table::Cells::sentence}};
   for (const spec::PerformanceRow& row : rows) {
     table.rows.push_back(
         {spec::shown_title(row.name, row.unit, false),
          row.verdict ? std::string(spec::to_string(*row.verdict)) : "not judged",
-         row.ratio ? with_interval(*row.ratio, row.ratio_low, row.ratio_high) : "",
-         row.n_a > 0 ? with_interval(row.median_a, row.median_a_low, row.median_a_high) : "",
-         row.n_b > 0 ? with_interval(row.median_b, row.median_b_low, row.median_b_high) : "",
+         row.ratio ? interval_text(*row.ratio, row.ratio_low, row.ratio_high) : "",
+         row.n_a > 0 ? interval_text(row.median_a, row.median_a_low, row.median_a_high) : "",
+         row.n_b > 0 ? interval_text(row.median_b, row.median_b_low, row.median_b_high) : "",
          fmt::format("{}, {}", row.n_a, row.n_b),
          row.reason});
   }
   return table;
 }
 
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    lines.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return lines;
-}
-
-/// In words what the digests of environment and code only say that it differs.
 void add_changes(const spec::Comparison& pair, Section& section) {
   if (!pair.environment.empty())
     section.blocks.emplace_back(Listing{"What differs in the environment", pair.environment});
   for (const spec::CodeDifference& file : pair.code)
-    section.blocks.emplace_back(Listing{"Code, " + code_title(file), lines_of(file.diff)});
+    section.blocks.emplace_back(Listing{"Code, " + code_title(file), split_lines(file.diff)});
   if (!pair.code_note.empty()) section.blocks.emplace_back("Of the code: " + pair.code_note + ".");
 }
 
@@ -299,7 +231,7 @@ Section pair_section(const Report& report) {
   section.blocks.emplace_back(text);
   if (pair.first_divergence) {
     section.blocks.emplace_back(
-        fmt::format("They part in {} at {}: {} and {}.{}",
+        fmt::format("They diverge in {} at {}: {} and {}.{}",
                     pair.first_divergence_in,
                     pair.first_divergence->where,
                     pair.first_divergence->text_a(),

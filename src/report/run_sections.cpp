@@ -1,15 +1,15 @@
 #include "document.hpp"
 #include "escape.hpp"
 
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/base/text/value_order.hpp>
 #include <sabath/report/text.hpp>
 #include <sabath/spec/derived_metric.hpp>
-#include <sabath/spec/group_name.hpp>
+#include <sabath/spec/shown_value.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 
 namespace sabath::report {
@@ -26,7 +26,7 @@ std::string value_text(const ReportItem& item, std::size_t run) {
   return item.of_run[run] ? clipped(item.values[*item.of_run[run]]) : "";
 }
 
-/// The runs whose items are compared: a few are all shown side by side, of many those that count.
+/// Runs whose items are compared: all of a few, else those that count.
 std::vector<std::size_t> runs_of_items(const Report& report) {
   std::vector<std::size_t> runs;
   const bool all = report.runs.size() <= side_by_side || report.count.counted == 0;
@@ -57,9 +57,8 @@ std::string values_text(const ReportItem& item, const std::vector<std::size_t>& 
   for (std::size_t i = 0; i < item.values.size(); ++i) {
     if (counts[i] > 0) order.push_back(i);
   }
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return counts[a] > counts[b];
-  });
+  std::ranges::stable_sort(order,
+                           [&](std::size_t a, std::size_t b) { return counts[a] > counts[b]; });
   const bool each_its_own = order.size() > 1 && counts[order.front()] == 1;
   std::string text = each_its_own ? fmt::format("{} different: ", order.size()) : "";
   for (std::size_t i = 0; i < std::min(order.size(), named); ++i) {
@@ -83,9 +82,8 @@ std::optional<std::size_t> time_per(const Report& report,
     const ReportMetric& metric = report.metrics[i];
     if (metric.name.ends_with("/" + std::string(derived))) return i;
     if (own || !metric.performance || metric.unit != "s") continue;
-    const bool is_named = std::any_of(words.begin(), words.end(), [&](std::string_view word) {
-      return metric.name.find(word) != std::string::npos;
-    });
+    const bool is_named = std::ranges::any_of(
+        words, [&](std::string_view word) { return metric.name.find(word) != std::string::npos; });
     if (is_named) own = i;
   }
   return own;
@@ -93,7 +91,6 @@ std::optional<std::size_t> time_per(const Report& report,
 
 constexpr const char* energy_title = "energy [J]";
 
-/// A column of the table of performance.
 struct Measure {
   std::string title{};
   std::vector<std::optional<double>> values{};  ///< of each run
@@ -105,6 +102,15 @@ struct Measure {
   }
 };
 
+Measure measure_of(const Report& report, std::size_t metric, const std::string& title) {
+  Measure measure{title + (report.metrics[metric].performance ? ", median" : "")};
+  for (const ReportRun& run : report.runs) {
+    measure.values.push_back(run.values[metric]);
+    measure.whole.push_back(run.whole.empty() ? std::string() : run.whole[metric]);
+  }
+  return measure;
+}
+
 std::vector<Measure> measures_of(const Report& report) {
   std::vector<Measure> measures{{"total [s]"}, {energy_title}};
   for (const ReportRun& run : report.runs) {
@@ -112,13 +118,7 @@ std::vector<Measure> measures_of(const Report& report) {
     measures[1].values.push_back(run.joules);
   }
   const auto add = [&](std::optional<std::size_t> metric, const std::string& title) {
-    if (!metric) return;
-    Measure measure{title + (report.metrics[*metric].performance ? ", median" : "")};
-    for (const ReportRun& run : report.runs) {
-      measure.values.push_back(run.values[*metric]);
-      measure.whole.push_back(run.whole.empty() ? std::string() : run.whole[*metric]);
-    }
-    measures.insert(measures.end() - 1, std::move(measure));
+    if (metric) measures.insert(measures.end() - 1, measure_of(report, *metric, title));
   };
   const auto add_time = [&](std::optional<std::size_t> metric, const std::string& title) {
     if (!metric) return;
@@ -130,22 +130,19 @@ std::vector<Measure> measures_of(const Report& report) {
   if (const auto metric = final_metric(report.metrics))
     add(metric, "final " + title_of(report.metrics[*metric]));
   std::erase_if(measures, [](const Measure& measure) {
-    return std::none_of(
-        measure.values.begin(), measure.values.end(), [](const auto& one) { return one; });
+    return std::ranges::none_of(measure.values, [](const auto& one) { return one.has_value(); });
   });
   return measures;
 }
 
 std::vector<double> finite_of(const Measure& measure, const std::vector<std::size_t>& runs) {
-  std::vector<double> values;
-  for (const std::size_t run : runs) {
-    if (measure.values[run] && std::isfinite(*measure.values[run]))
-      values.push_back(*measure.values[run]);
-  }
-  return values;
+  std::vector<std::optional<double>> values;
+  for (const std::size_t run : runs)
+    values.push_back(measure.values[run]);
+  return sorted_finite(values);
 }
 
-/// Do all joules mean one thing? Those of a GPU and of a whole node have no median.
+/// Whether energies are of one kind: those of a GPU and of a node have no common median.
 bool has_one_energy(const Report& report) {
   std::set<std::string> kinds;
   for (const ReportRun& run : report.runs) {
@@ -154,7 +151,7 @@ bool has_one_energy(const Report& report) {
   return kinds.size() <= 1;
 }
 
-/// The runs that count, by the levels that they are grouped by.
+/// Runs that count, by their levels.
 using GroupedRuns = std::map<std::vector<std::string>, std::vector<std::size_t>, base::ValuesOrder>;
 
 GroupedRuns counted_by_group(const Report& report) {
@@ -168,11 +165,10 @@ GroupedRuns counted_by_group(const Report& report) {
 Table measures_table(const Report& report, std::vector<Measure> measures) {
   if (!has_one_energy(report))
     std::erase_if(measures, [](const Measure& measure) { return measure.title == energy_title; });
-  Table table;
-  table.caption = "Time and energy; medians, with the extremes, over the runs that count";
-  table.columns = {{"group"}, {"n", true}};
+  Table table{"Time and energy; medians, with the extremes, over the runs that count",
+              {"group", ">n"}};
   for (const Measure& measure : measures)
-    table.columns.push_back({measure.title, true});
+    table.columns.push_back({measure.title, Table::Cells::number});
   const GroupedRuns groups = counted_by_group(report);
   for (const auto& [levels, runs] : groups) {
     std::vector<std::string> cells{spec::group_name(report.by, levels),
@@ -182,35 +178,22 @@ Table measures_table(const Report& report, std::vector<Measure> measures) {
     table.rows.push_back(std::move(cells));
     if (table.rows.size() == most_rows) break;
   }
-  if (groups.size() > most_rows)
-    table.caption += fmt::format(", the first {} of {} groups", most_rows, groups.size());
+  note_groups_left_out(table, groups.size());
   return table;
 }
 
-/// The finite values of a metric in these runs.
-std::vector<double> finite_values(const Report& report,
-                                  std::size_t metric,
-                                  const std::vector<std::size_t>& runs) {
-  std::vector<double> values;
-  for (const std::size_t run : runs) {
-    const std::optional<double>& value = report.runs[run].values[metric];
-    if (value && std::isfinite(*value)) values.push_back(*value);
-  }
-  return values;
-}
-
 Table performance_metrics(const Report& report) {
-  Table table;
-  table.caption = "Metrics of performance: of each run the median after the warm-up";
-  table.columns = {{"metric"}, {"n", true}, {"median (min to max)", true}};
+  Table table{"Metrics of performance: of each run the median after the warm-up",
+              {"metric", ">n", ">median (min to max)"}};
   const bool is_grouped = !report.by.empty();
-  if (is_grouped) table.columns.insert(table.columns.begin() + 1, {"group"});
+  if (is_grouped) table.columns.insert(table.columns.begin() + 1, "group");
   const GroupedRuns groups = counted_by_group(report);
   for (std::size_t m = 0; m < report.metrics.size(); ++m) {
     if (!report.metrics[m].performance) continue;
+    const Measure measure = measure_of(report, m, title_of(report.metrics[m]));
     std::size_t shown = 0;
     for (const auto& [levels, runs] : groups) {
-      std::vector<double> values = finite_values(report, m, runs);
+      std::vector<double> values = finite_of(measure, runs);
       if (values.empty() || ++shown > most_rows) continue;
       const std::string count = std::to_string(values.size());
       std::vector<std::string> cells{
@@ -219,8 +202,7 @@ Table performance_metrics(const Report& report) {
       table.rows.push_back(std::move(cells));
     }
   }
-  if (groups.size() > most_rows)
-    table.caption += fmt::format(", the first {} of {} groups", most_rows, groups.size());
+  note_groups_left_out(table, groups.size());
   return table;
 }
 
@@ -231,18 +213,17 @@ std::string energy_methods(const Report& report) {
   }
   constexpr std::size_t most = 3;
   std::string text;
-  std::size_t told = 0;
+  std::size_t shown = 0;
   for (const auto& [method, runs] : methods) {
-    if (++told > most) break;
+    if (++shown > most) break;
     text += (text.empty() ? "" : "; ") + method;
-    if (report.count.counted > 1) text += fmt::format(" ({} run{})", runs, runs == 1 ? "" : "s");
+    if (report.count.counted > 1) text += " (" + base::counted(runs, "run") + ")";
   }
   if (methods.size() > most) text += fmt::format("; {} more", methods.size() - most);
   if (!has_one_energy(report)) text += "; counted in several ways, it has no median";
   return text.empty() ? "" : "Energy: " + text + ".";
 }
 
-/// Parameters that are not the same in all runs.
 std::vector<std::string> varying_parameters(const Report& report) {
   std::map<std::string, std::set<std::string>> values;
   for (const ReportRun& run : report.runs) {
@@ -257,16 +238,14 @@ std::vector<std::string> varying_parameters(const Report& report) {
 }
 
 Table items_table(const Report& report, const std::string& caption, bool libraries) {
-  Table table;
-  table.caption = caption;
-  table.columns = {{"facet"}, {"item"}, {"value"}};
+  Table table{caption, {"facet", "item", "value"}};
   table.is_long = libraries;
   const std::vector<std::size_t> runs = runs_of_items(report);
   for (const ReportItem& item : report.items) {
     const bool is_loaded = item.facet == "libraries" || item.facet == "packages";
     if (is_loaded != libraries || varies_in(item, runs)) continue;
-    const auto has_it = std::find_if(
-        runs.begin(), runs.end(), [&](std::size_t run) { return item.of_run[run].has_value(); });
+    const auto has_it =
+        std::ranges::find_if(runs, [&](std::size_t run) { return item.of_run[run].has_value(); });
     if (has_it != runs.end())
       table.rows.push_back({item.facet, item.item, value_text(item, *has_it)});
   }
@@ -274,8 +253,7 @@ Table items_table(const Report& report, const std::string& caption, bool librari
 }
 
 void add_commands(Section& section, const Report& report) {
-  Listing again{"This report again", {report.command}};
-  section.blocks.emplace_back(std::move(again));
+  section.blocks.emplace_back(Listing{"This report again", {report.command}});
   constexpr std::size_t most = 50;
   Listing listing{"Each run again", {}};
   for (const ReportRun& run : report.runs) {
@@ -295,16 +273,15 @@ Section differences_section(const Report& report) {
   if (report.runs.size() < 2) return section;
   const bool beside = report.runs.size() <= side_by_side;
   const std::vector<std::size_t> runs = runs_of_items(report);
-  Table table;
-  table.caption =
-      beside ? "Items of facets in which the runs differ, side by side"
-             : "Items of facets in which the runs that count differ, with the number of runs";
-  table.columns = {{"facet"}, {"item"}};
+  Table table{beside
+                  ? "Items of facets in which the runs differ, side by side"
+                  : "Items of facets in which the runs that count differ, with the number of runs",
+              {"facet", "item"}};
   if (beside) {
     for (const ReportRun& run : report.runs)
       table.columns.push_back({short_name(run)});
   } else {
-    table.columns.push_back({"values"});
+    table.columns.push_back("values");
   }
   for (const ReportItem& item : report.items) {
     if (!varies_in(item, runs)) continue;
@@ -338,24 +315,23 @@ Section runs_section(const Report& report) {
   Section section{"runs", "Runs", {}};
   const std::vector<std::string> parameters = varying_parameters(report);
   const std::vector<Measure> measures = measures_of(report);
-  const bool has_message = std::any_of(
-      report.runs.begin(), report.runs.end(), [](const auto& run) { return !run.message.empty(); });
-  Table table;
-  table.caption = "All runs, oldest first: " + spec::count_text(report.count);
+  const bool has_message =
+      std::ranges::any_of(report.runs, [](const auto& run) { return !run.message.empty(); });
   const bool all_count = report.count.counted == report.count.all;
-  table.columns = {{"run", false, true},
-                   {"state"},
-                   {"counts"},
-                   {"started", false, true},
-                   {"host"},
-                   {"seed", true}};
+  Table table{"All runs, oldest first: " + spec::count_text(report.count),
+              {{"run", Table::Cells::name},
+               "state",
+               "counts",
+               {"started", Table::Cells::name},
+               "host",
+               ">seed"}};
   for (const std::string& by : report.by)
     table.columns.push_back({by});
   for (const std::string& name : parameters)
     table.columns.push_back({name});
   for (const Measure& measure : measures)
-    table.columns.push_back({measure.title, true});
-  if (has_message) table.columns.push_back({"message", false, false, true});
+    table.columns.push_back({measure.title, Table::Cells::number});
+  if (has_message) table.columns.push_back({"message", Table::Cells::sentence});
   for (std::size_t i = 0; i < std::min(report.runs.size(), most_table_rows); ++i) {
     const ReportRun& run = report.runs[i];
     const std::string counts = all_count ? "" : run.counts() ? "yes" : "no: " + run.left_out;
@@ -386,11 +362,10 @@ Section provenance_section(const Report& report) {
     if (!run.code.empty()) ++codes[run.code];
   }
   constexpr std::size_t most_codes = 20;
-  std::size_t told = 0;
+  std::size_t shown = 0;
   for (const auto& [code, runs] : codes) {
-    if (++told > most_codes) break;
-    section.blocks.emplace_back(
-        fmt::format("Code of {} run{}: {}", runs, runs == 1 ? "" : "s", code));
+    if (++shown > most_codes) break;
+    section.blocks.emplace_back("Code of " + base::counted(runs, "run") + ": " + code);
   }
   if (codes.size() > most_codes) {
     section.blocks.emplace_back(fmt::format("{} more states of the code are in the JSON report.",

@@ -1,17 +1,12 @@
 #include <sabath/spec/asset.hpp>
 
+#include <array>
+
 namespace sabath::spec {
 
 std::string_view to_string(AssetKind kind) {
-  switch (kind) {
-    case AssetKind::dataset:
-      return "dataset";
-    case AssetKind::model:
-      return "model";
-    case AssetKind::tool:
-      return "tool";
-  }
-  return "";
+  static constexpr std::array<std::string_view, 3> words{"dataset", "model", "tool"};
+  return words.at(static_cast<std::size_t>(kind));
 }
 
 bool is_archive(const AssetFile& file) {

@@ -1,6 +1,7 @@
 #include <sabath/spec/check_report.hpp>
 
 #include <algorithm>
+#include <array>
 
 namespace sabath::spec {
 namespace {
@@ -32,29 +33,14 @@ std::uint64_t count_cases(const CheckReport& report, Counts counts) {
 }  // namespace
 
 std::string_view to_string(CaseKind kind) {
-  switch (kind) {
-    case CaseKind::run:
-      return "run";
-    case CaseKind::result:
-      return "result";
-    case CaseKind::performance:
-      return "performance";
-  }
-  return "";
+  static constexpr std::array<std::string_view, 3> words{"run", "result", "performance"};
+  return words.at(static_cast<std::size_t>(kind));
 }
 
 std::string_view to_string(Expectation expectation) {
-  switch (expectation) {
-    case Expectation::none:
-      return "none";
-    case Expectation::expected_failure:
-      return "expected failure";
-    case Expectation::unexpected_pass:
-      return "unexpected pass";
-    case Expectation::expired:
-      return "expired";
-  }
-  return "";
+  static constexpr std::array<std::string_view, 4> words{
+      "none", "expected failure", "unexpected pass", "expired"};
+  return words.at(static_cast<std::size_t>(expectation));
 }
 
 bool is_worse(Verdict a, Verdict b) {

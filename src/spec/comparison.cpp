@@ -2,52 +2,26 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 namespace sabath::spec {
 
 std::string_view to_string(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::pass:
-      return "PASS";
-    case Verdict::fail:
-      return "FAIL";
-    case Verdict::inconclusive:
-      return "INCONCLUSIVE";
-    case Verdict::not_comparable:
-      return "NOT-COMPARABLE";
-  }
-  return "";
+  static constexpr std::array<std::string_view, 4> words{
+      "PASS", "FAIL", "INCONCLUSIVE", "NOT-COMPARABLE"};
+  return words.at(static_cast<std::size_t>(verdict));
 }
 
 std::string_view to_string(Repetition repetition) {
-  switch (repetition) {
-    case Repetition::repeat:
-      return "repeat";
-    case Repetition::resample:
-      return "resample";
-    case Repetition::reproduce:
-      return "reproduce";
-    case Repetition::revise:
-      return "revise";
-    case Repetition::replicate:
-      return "replicate";
-    case Repetition::different:
-      return "different";
-  }
-  return "";
+  static constexpr std::array<std::string_view, 6> words{
+      "repeat", "resample", "reproduce", "revise", "replicate", "different"};
+  return words.at(static_cast<std::size_t>(repetition));
 }
 
 std::string_view to_string(PerformanceKind kind) {
-  switch (kind) {
-    case PerformanceKind::whole_run:
-      return "whole_run";
-    case PerformanceKind::speed:
-      return "speed";
-    case PerformanceKind::time_to_quality:
-      return "time_to_quality";
-    case PerformanceKind::quality:
-      return "quality";
-  }
-  return "";
+  static constexpr std::array<std::string_view, 4> words{
+      "whole_run", "speed", "time_to_quality", "quality"};
+  return words.at(static_cast<std::size_t>(kind));
 }
 
 std::string Divergence::text_a() const {

@@ -72,7 +72,7 @@ std::vector<std::string> layer_differences(const LayerLock& one, const LayerLock
   }
   std::vector<std::string> found;
   for (const std::string& name : names) {
-    // "before" is the key of the layer before, whose own differences are told.
+    // "before" is the key of the layer before, whose own differences are listed.
     if (name == "before" || fact_of(one, name) == fact_of(other, name)) continue;
     found.push_back(
         fact_difference(name, fact_of(one, name), fact_of(other, name), first_and_second));
@@ -140,14 +140,14 @@ std::string text_of(const std::string& name,
   return "layer '" + layer + "': " + item_difference(fact, one, other);
 }
 
-/// Which layers of two environments are told apart fact by fact.
+/// Layers of two environments whose facts are compared one by one.
 struct Pairing {
   std::vector<std::optional<std::size_t>> of_first{};  ///< the index in the second
   std::vector<bool> is_taken{};                        ///< of the second's
 };
 
-/// A layer that was put in between must not make all after it look like others: those of the same
-/// name and kind belong together, then those of the same name, then of the same kind.
+/// A layer that was put in between must not make all after it look like others. So layers of the
+/// same name and kind belong together, then those of the same name, then those of the same kind.
 Pairing pair_layers(const std::vector<LayerLock>& one, const std::vector<LayerLock>& other) {
   Pairing pairing{std::vector<std::optional<std::size_t>>(one.size()),
                   std::vector<bool>(other.size(), false)};

@@ -3,25 +3,14 @@
 #include <sabath/spec/environment_spec.hpp>
 
 #include <algorithm>
+#include <array>
 
 namespace sabath::spec {
 
 std::string_view to_string(LayerKind kind) {
-  switch (kind) {
-    case LayerKind::host:
-      return "host";
-    case LayerKind::modules:
-      return "modules";
-    case LayerKind::source:
-      return "source";
-    case LayerKind::pip:
-      return "pip";
-    case LayerKind::conda:
-      return "conda";
-    case LayerKind::container:
-      return "container";
-  }
-  return "";
+  static constexpr std::array<std::string_view, 6> words{
+      "host", "modules", "source", "pip", "conda", "container"};
+  return words.at(static_cast<std::size_t>(kind));
 }
 
 bool has_prefix(LayerKind kind) {

@@ -8,7 +8,7 @@ namespace {
 
 using Items = std::map<std::string, std::string>;
 
-/// What is not known is no item, so that it stands as missing when two hosts are compared.
+/// An unknown fact has no item, so that it is missing when two hosts are compared.
 void add(Items& items, const std::string& name, const std::string& text) {
   if (!text.empty()) items[name] = text;
 }

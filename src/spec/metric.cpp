@@ -1,28 +1,14 @@
 #include "documents/enum_text.hpp"
 
-#include <sabath/spec/derived_metric.hpp>
+#include <sabath/base/text/regex.hpp>
+#include <sabath/spec/metric.hpp>
 
-#include <algorithm>
 #include <array>
 
 namespace sabath::spec {
-namespace {
-
-// Those of mlperf_logging's keys that begin and stop.
-constexpr std::array<std::string_view, 5> mllog_intervals{"init", "run", "epoch", "block", "eval"};
-
-}  // namespace
-
 std::string_view to_string(Rung rung) {
-  switch (rung) {
-    case Rung::tolerance:
-      return "tolerance";
-    case Rung::ulp:
-      return "ulp";
-    case Rung::bitwise:
-      return "bitwise";
-  }
-  return "";
+  static constexpr std::array<std::string_view, 3> words{"tolerance", "ulp", "bitwise"};
+  return words.at(static_cast<std::size_t>(rung));
 }
 
 std::optional<Rung> parse_rung(std::string_view text) {
@@ -30,76 +16,22 @@ std::optional<Rung> parse_rung(std::string_view text) {
 }
 
 std::string_view to_string(Better better) {
-  switch (better) {
-    case Better::none:
-      return "none";
-    case Better::lower:
-      return "lower";
-    case Better::higher:
-      return "higher";
-  }
-  return "";
+  static constexpr std::array<std::string_view, 3> words{"none", "lower", "higher"};
+  return words.at(static_cast<std::size_t>(better));
 }
 
 std::string_view to_string(SourceKind kind) {
-  switch (kind) {
-    case SourceKind::jsonl:
-      return "jsonl";
-    case SourceKind::regex:
-      return "regex";
-    case SourceKind::key_value:
-      return "key_value";
-    case SourceKind::csv:
-      return "csv";
-    case SourceKind::mllog:
-      return "mllog";
-    case SourceKind::tensorboard:
-      return "tensorboard";
-  }
-  return "";
+  static constexpr std::array<std::string_view, 6> words{
+      "jsonl", "regex", "key_value", "csv", "mllog", "tensorboard"};
+  return words.at(static_cast<std::size_t>(kind));
 }
 
 std::vector<int> value_groups(const base::Regex& pattern, const std::string& key) {
   for (const std::string& name : {key, std::string("value")}) {
-    const auto numbers = pattern.groups_named(name);
+    auto numbers = pattern.groups_named(name);
     if (!numbers.empty()) return numbers;
   }
   return pattern.group_count() == 1 ? std::vector<int>{1} : std::vector<int>{};
-}
-
-std::string seconds_of_interval(std::string_view interval) {
-  const bool is_known =
-      std::find(mllog_intervals.begin(), mllog_intervals.end(), interval) != mllog_intervals.end();
-  return is_known ? "derived/seconds_of_" + std::string(interval) : std::string();
-}
-
-std::string seconds_to_target(std::string_view metric) {
-  return "derived/seconds_to_target/" + std::string(metric);
-}
-
-std::vector<MetricSpec> with_derived(std::vector<MetricSpec> declared) {
-  std::vector<MetricSpec> derived;
-  const auto add = [&](const std::string& name, const char* unit, Better better) {
-    for (const MetricSpec& metric : declared) {
-      if (metric.name == name) return;
-    }
-    MetricSpec& metric = derived.emplace_back();
-    metric.name = name;
-    metric.unit = unit;
-    metric.better = better;
-    metric.performance = true;
-  };
-  add(seconds_per_epoch, "s", Better::lower);
-  add(seconds_per_step, "s", Better::lower);
-  add(steps_per_second, "1/s", Better::higher);
-  add(samples_per_second, "1/s", Better::higher);
-  for (const std::string_view interval : mllog_intervals)
-    add(seconds_of_interval(interval), "s", Better::lower);
-  for (const MetricSpec& metric : declared) {
-    if (metric.target) add(seconds_to_target(metric.name), "s", Better::lower);
-  }
-  declared.insert(declared.end(), derived.begin(), derived.end());
-  return declared;
 }
 
 }  // namespace sabath::spec

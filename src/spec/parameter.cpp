@@ -1,5 +1,3 @@
-#include "parameter_rule.hpp"
-
 #include <sabath/base/error.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/spec/parameter.hpp>
@@ -126,10 +124,8 @@ ParameterValue parse_parameter(const Parameter& parameter, std::string_view text
                       hint);
   }
   if (const auto problem = why_not_allowed(parameter, *value)) {
-    const std::string guess = base::nearest(text, parameter.values);
-    throw base::Error(base::ErrorKind::usage,
-                      place + *problem,
-                      guess.empty() ? hint : "did you mean '" + guess + "'?");
+    throw base::Error(
+        base::ErrorKind::usage, place + *problem, base::did_you_mean(text, parameter.values, hint));
   }
   return *std::move(value);
 }

@@ -16,7 +16,7 @@ bool is_name_character(char c) {
          c == '_' || c == '-';
 }
 
-/// Length of the name between the braces at the start of `text`; 0 when it is no placeholder.
+/// Length of the name between the braces at the start of `text`; 0 when it is not a placeholder.
 std::size_t name_length(std::string_view text) {
   const auto end = std::find_if_not(text.begin() + 1, text.end(), is_name_character);
   if (end == text.end() || *end != '}') return 0;
@@ -49,13 +49,13 @@ bool is_known(const std::string& name, const KnownPlaceholders& known) {
 TemplateProblem unknown(const std::string& name, const KnownPlaceholders& known) {
   const std::string guess = base::nearest(name, known.names);
   return {"unknown placeholder '{" + name + "}'",
-          guess.empty() ? "for braces that are meant as such write '{{" + name + "}}'"
+          guess.empty() ? "for literal braces write '{{" + name + "}}'"
                         : "did you mean '{" + guess + "}'?"};
 }
 
 TemplateProblem stray(const std::string& brace) {
-  return {"a single '" + brace + "' that belongs to no placeholder",
-          "for a brace that is meant as such write '" + brace + brace + "'"};
+  return {"a single '" + brace + "' that is not part of a placeholder",
+          "for a literal brace write '" + brace + brace + "'"};
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/text/text_table.hpp>
-#include <sabath/spec/output_rule.hpp>
 #include <sabath/spec/recipe.hpp>
 
 #include <algorithm>
@@ -50,10 +49,9 @@ class StageOrder {
     std::vector<std::string> names;
     for (const Stage& known : recipe_.stages)
       names.push_back(known.name);
-    const std::string guess = base::nearest(name, names);
     throw base::Error(base::ErrorKind::not_found,
                       "recipe '" + recipe_.name + "': no stage '" + base::printable(name) + "'",
-                      guess.empty() ? "" : "did you mean '" + guess + "'?");
+                      base::did_you_mean(name, names));
   }
 
   const Recipe& recipe_;
@@ -62,26 +60,6 @@ class StageOrder {
 };
 
 }  // namespace
-
-OutputRule rule_for(const std::map<std::string, OutputRule>& rules,
-                    const std::string& stage,
-                    const std::string& path) {
-  for (const std::string& key : {stage + "/" + path, path}) {
-    const auto found = rules.find(key);
-    if (found != rules.end()) return found->second;
-  }
-  return {};
-}
-
-std::string_view to_string(Prediction prediction) {
-  return prediction == Prediction::labels ? "labels" : "argmax";
-}
-
-const std::vector<std::string>& OutputRule::formats() {
-  static const std::vector<std::string> all{
-      "hdf5", "netcdf", "npy", "npz", "csv", "safetensors", "onnx", "keras", "raw", "bytes"};
-  return all;
-}
 
 const Parameter* Recipe::parameter(std::string_view wanted) const {
   return named(parameters, wanted);
@@ -162,7 +140,8 @@ void check_due(const Recipe& recipe,
              "give '" + stage->name + "' a \"when\" too, or choose other parameters");
     }
   }
-  if (!any) refuse("no stage is due", "their \"when\" says for which parameters they are");
+  if (!any)
+    refuse("no stage is due", "the \"when\" of each stage says for which parameters it runs");
 }
 
 std::vector<const Stage*> ordered_stages(const Recipe& recipe, std::string_view wanted) {

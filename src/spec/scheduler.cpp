@@ -4,6 +4,7 @@
 #include <sabath/spec/scheduler.hpp>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <set>
 
@@ -48,29 +49,17 @@ std::vector<std::string> all_placeholders(const SchedulerSubmission& submit) {
 }  // namespace
 
 std::string_view to_string(JobPhase phase) {
-  switch (phase) {
-    case JobPhase::pending:
-      return "pending";
-    case JobPhase::running:
-      return "running";
-    case JobPhase::done:
-      return "done";
-    case JobPhase::failed:
-      return "failed";
-    case JobPhase::cancelled:
-      return "cancelled";
-    case JobPhase::timed_out:
-      return "timed_out";
-    case JobPhase::out_of_memory:
-      return "out_of_memory";
-    case JobPhase::node_failed:
-      return "node_failed";
-    case JobPhase::preempted:
-      return "preempted";
-    case JobPhase::unknown:
-      break;
-  }
-  return "unknown";
+  static constexpr std::array<std::string_view, 10> words{"pending",
+                                                          "running",
+                                                          "done",
+                                                          "failed",
+                                                          "cancelled",
+                                                          "timed_out",
+                                                          "out_of_memory",
+                                                          "node_failed",
+                                                          "preempted",
+                                                          "unknown"};
+  return words.at(static_cast<std::size_t>(phase));
 }
 
 bool SchedulerDescription::has_dependencies() const {
@@ -156,21 +145,21 @@ std::vector<std::string> filled(const std::vector<Alternatives>& lines,
 std::set<std::string> told_by(const std::vector<Alternatives>& lines,
                               const std::map<std::string, std::string>& values) {
   const auto is_request = [](const std::string& name) { return name.starts_with(request_prefix); };
-  std::set<std::string> told;
+  std::set<std::string> passed;
   for (const Alternatives& line : lines) {
     auto one = std::find_if(line.begin(), line.end(), [&](const std::string& text) {
       return filled_one(text, values).has_value();
     });
     if (one == line.end()) continue;
     const auto names = placeholders_of(*one);
-    told.insert(names.begin(), names.end());
+    passed.insert(names.begin(), names.end());
     if (!std::any_of(names.begin(), names.end(), is_request)) continue;
     while (++one != line.end()) {
       const auto others = placeholders_of(*one);
-      told.insert(others.begin(), others.end());
+      passed.insert(others.begin(), others.end());
     }
   }
-  return told;
+  return passed;
 }
 
 }  // namespace sabath::spec

@@ -34,8 +34,7 @@ SeedRange parse_range(std::string_view text) {
   if (!first || !last) refuse(text, "");
   if (*first > *last) {
     refuse(text,
-           ": it counts down; the other way it is " + std::to_string(*last) + ".." +
-               std::to_string(*first));
+           ": it counts down; write " + std::to_string(*last) + ".." + std::to_string(*first));
   }
   if (*last - *first >= most_study_runs) {
     refuse(text, ": a study has at most " + std::to_string(most_study_runs) + " runs");

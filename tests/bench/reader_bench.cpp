@@ -7,9 +7,9 @@
 #include "arrays/reader/reader_client.hpp"
 #include "compare/arrays/array_pair.hpp"
 
-#include <sabath/arrays/hdf5_file.hpp>
 #include <sabath/arrays/reader_process.hpp>
 
+#include <arrays/hdf5/hdf5_file.hpp>
 #include <hdf5.h>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // How often the verdicts on pairs of groups are right, of simulated runs, and how fast they come.
 //   verdict_bench [PAIRS]
 #include <sabath/compare/group_verdict.hpp>
-#include <sabath/compare/power.hpp>
+#include <sabath/compare/statistical_power.hpp>
 
 #include <array>
 #include <chrono>

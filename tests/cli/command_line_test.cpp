@@ -96,6 +96,13 @@ TEST_CASE("cli: each command has help and a page") {
   CHECK_FALSE(std::filesystem::exists(sabath.home()));
 }
 
+TEST_CASE("cli: the man page has an item for each number of a list") {
+  Sabath sabath;
+  const std::string man = sabath({"help", "--man"}).output;
+  CHECK_THAT(man, Contains("\n.IP 1. 3\nThe kept folder of the recipe"));
+  CHECK_THAT(man, Contains("\n.IP 2. 3\nRUN's commit"));
+}
+
 TEST_CASE("cli: answers in JSON are one document of schema 1 on stdout") {
   Sabath sabath;
   REQUIRE(sabath({"run",
@@ -199,7 +206,7 @@ TEST_CASE("cli: what is not understood is told with what to give instead") {
     CHECK(answer.status == status);
     CHECK_THAT(answer.errors, Contains(problem) && Contains(hint));
   };
-  refused({"compare", "a.h5", "b.h5"}, 10, "'a.h5': no file and no run is called that", "");
+  refused({"compare", "a.h5", "b.h5"}, 10, "'a.h5': no file or run is called that", "");
   refused({"compare", folder, folder}, 10, "is a folder", "two files of it");
   refused({"show", "nothing"}, 10, "'nothing': no recipe, asset, run or study is called that", "");
   refused({"status", "nope"}, 10, "'nope': no run or study is called that", "");
@@ -385,7 +392,7 @@ TEST_CASE("cli: without a place for the configuration only what wants one asks f
   const Answer answer = sabath({"run", sabath.shell_recipe("tiny", "true")});
   CHECK(answer.status == 2);
   CHECK_THAT(answer.errors,
-             Contains("place for the configuration") && Contains("set SABATH_CONFIG"));
+             Contains("the configuration has no place") && Contains("set SABATH_CONFIG"));
   CHECK_THAT(answer.errors, !Contains("SABATH_HOME"));
 }
 

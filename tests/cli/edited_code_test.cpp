@@ -160,7 +160,7 @@ TEST_CASE("edited: code behind a link is code of the recipe, and is kept with th
   const Answer again = sabath({"repro", "@last~2"});
   if (is_large) {
     CHECK(again.status == 11);
-    CHECK_THAT(again.errors, Contains("is not what the run was of any more"));
+    CHECK_THAT(again.errors, Contains("is not what the run was made from any more"));
   } else {
     CHECK(answer["code"][0]["path"] == "lib/helper.sh");
     CHECK(again.status == 0);

@@ -2,6 +2,8 @@
 #include "support/planned_batch.hpp"
 #include "support/program.hpp"
 
+#include <sabath/base/process/process_identity.hpp>
+
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
@@ -274,4 +276,41 @@ TEST_CASE("cli: an interrupted fetch leaves nothing that passes for complete") {
   const Answer verified = sabath({"verify", "--full"});
   CHECK(verified.status == 0);
   CHECK_THAT(verified.output, Contains("0 objects"));
+}
+
+TEST_CASE(
+    "cli: the folder of a run from elsewhere ends no process of another run, or of nobody's") {
+  Sabath sabath;
+  const Sleep sleep(8'000'000);
+  Running running =
+      sabath.start({"run", sabath.shell_recipe("sleeper", sleep.command() + " & wait")});
+  REQUIRE(eventually([&] {
+    return !sleep.processes().empty() &&
+           json::parse(sabath.newest("status.json"))["state"] == "running";
+  }));
+  const std::vector<int> sleeping = sleep.processes();
+  const fs::path run = sabath.run_directories().front();
+  const Sabath other;
+  const fs::path copy = other.runs() / run.filename();
+  const auto plant = [&](const std::string& process) {
+    fs::remove_all(other.home());
+    fs::create_directories(other.runs());
+    fs::copy(run, copy, fs::copy_options::recursive);
+    json status = json::parse(sabath.newest("status.json"));
+    status["process"] = process;
+    write_text(copy / "status.json", status.dump());
+  };
+  // It names a process that is nobody's executor.
+  plant(sabath::base::ProcessIdentity::of(sleeping.front()).text());
+  other({"cancel", run.filename().string()});
+  CHECK(sleep.processes() == sleeping);
+  // It names one that is gone: what the run of the same id left is that of the other home.
+  auto gone = sabath::base::ProcessIdentity::current();
+  gone.start_ticks += 1;
+  plant(gone.text());
+  const Answer listed = other({"list", "runs"});
+  CHECK_THAT(listed.output, Contains("lost"));
+  CHECK(sleep.processes() == sleeping);
+  running.signal(SIGTERM);
+  CHECK(running.wait().status == 130);
 }

@@ -85,7 +85,7 @@ TEST_CASE("cli: recipes, studies, stages and facets that a selection cannot name
                "no study is called 'widths-stud'",
                "did you mean 'widths-study-");
   runs.refuses({"list", "runs", "determinism.OPENBLAS_CORETYP=1"},
-               "'determinism.OPENBLAS_CORETYP' is not a parameter, and facets are no terms",
+               "'determinism.OPENBLAS_CORETYP' is not a parameter, and facets cannot be terms",
                "sabath help selections");
   CHECK(runs.sabath({"list", "runs", "recipe=supercell"}).status == 0);
   CHECK(runs.sabath({"list", "runs", "study=widths-*"}).status == 0);

@@ -171,7 +171,7 @@ TEST_CASE("cli: a folder {code} that is not there is told before anything is bui
   const Answer answer = sabath({"run", folder});
   CHECK(answer.status == 2);
   CHECK_THAT(answer.errors,
-             Contains("stage go: names {code}, and there is no folder " + folder + "/code"));
+             Contains("stage go: names {code}, but the folder is missing: " + folder + "/code"));
   CHECK_THAT(answer.errors, Contains("{recipe}"));
   CHECK(sabath.count_runs() == 0);
   std::filesystem::create_directories(std::filesystem::path(folder) / "code");

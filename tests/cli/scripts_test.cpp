@@ -109,12 +109,15 @@ TEST_CASE("cli: what is wrong with a script or its arguments is told before anyt
        "allowed"},
       {{"words", "--apply", "sort", "--arg", "threads=0"}, 2, "0 is below its minimum 1", ""},
       {{"words", "--apply", "sort", "--arg", "threads"}, 2, "'threads' is not NAME=VALUE", ""},
-      {{"words", "--arg", "threads=1"}, 2, "--arg: goes with --apply", ""},
-      {{"words", "--variant", "gpu"}, 2, "--variant: goes with --apply", ""},
+      {{"words", "--arg", "threads=1"}, 2, "--arg: needs --apply", ""},
+      {{"words", "--variant", "gpu"}, 2, "--variant: needs --apply", ""},
       {{"words", "--apply", "sort", "--variant", "gpu"}, 2, "no variant", ""},
-      {{"words", "--fresh"}, 2, "--fresh: goes with --apply", ""},
-      {{"words", "words", "--apply", "sort"}, 2, "--apply: goes with the name of one asset", ""},
-      {{"file:///x", "--apply", "sort"}, 2, "--apply: goes with the name of one asset", ""},
+      {{"words", "--fresh"}, 2, "--fresh: needs --apply", ""},
+      {{"words", "words", "--apply", "sort"},
+       2,
+       "--apply: needs the name of exactly one asset",
+       ""},
+      {{"file:///x", "--apply", "sort"}, 2, "--apply: needs the name of exactly one asset", ""},
   };
   for (const Case& each : cases) {
     std::vector<std::string> arguments{"fetch"};

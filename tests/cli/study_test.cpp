@@ -1,7 +1,7 @@
 // Studies: many runs of one command, whole after any interruption.
 #include "support/program.hpp"
 
-#include <sabath/compare/power.hpp>
+#include <sabath/compare/statistical_power.hpp>
 #include <sabath/probe/host_probe.hpp>
 
 #include <catch2/catch.hpp>
@@ -134,6 +134,15 @@ TEST_CASE("study: without a seed each run draws its own; with one all have it") 
   CHECK(runs_made(other).count("n=0 mode=a seed=9 ok") == 3);
 }
 
+TEST_CASE("study: drawn seeds are not in the command after 'again:', and a line says so") {
+  const Sabath sabath;
+  const std::string toy = recipe(sabath, "true");
+  const Answer drawn = sabath({"run", toy, "--sweep", "n=1,2"});
+  CHECK_THAT(drawn.output, Contains("its runs drew seeds of their own: 'sabath repro RUN'"));
+  const Answer set = sabath({"run", toy, "--sweep", "n=1,2", "--seeds", "1..2"});
+  CHECK_THAT(set.output, !Contains("drew seeds"));
+}
+
 TEST_CASE("study: --zip pairs, and a study of the recipe may exclude") {
   Sabath sabath;
   const auto folder = recipe(sabath, "true", R"("studies": {"small": {
@@ -170,28 +179,29 @@ TEST_CASE("study: what cannot be meant is refused with a reason, and nothing is 
       {{"--sweep", "n=1,x"}, "'x' is not an integer"},
       {{"--sweep", "n=1,2,1"}, "two points of the study are the same: n=1"},
       {{"--sweep", "n=1", "--sweep", "n=2"}, "'n' is swept twice"},
-      {{"--sweep", "n=1,2", "--set", "n=3"}, "is given one value and several"},
-      {{"--sweep", "n=1,2", "--sweep", "mode=a", "--zip"}, "lists that are paired have one length"},
+      {{"--sweep", "n=1,2", "--set", "n=3"}, "is set to one value and also to several"},
+      {{"--sweep", "n=1,2", "--sweep", "mode=a", "--zip"},
+       "paired lists must have the same length"},
       {{"--sweep", "n=1,2", "--zip"}, "pairs the values of two or more"},
       {{"--zip"}, "--zip"},
       {{"--sweep", many, "--repeat", "1000"}, "would have 1000000 runs"},
-      {{"--seeds", "5..1"}, "counts down; the other way it is 1..5"},
+      {{"--seeds", "5..1"}, "counts down; write 1..5"},
       {{"--seeds", "1,1"}, "1 stands in it twice"},
       {{"--seeds", "x"}, "is not a range of seeds"},
       {{"--seeds", ""}, "--seeds"},
       {{"--seeds", "1..2", "--seed", "1"}, "--seed"},
       {{"--study", "smal"}, "no study 'smal'"},
       {{"--study", "small", "--sweep", "n=1,2"}, "--s"},
-      {{"--study", "small", "--set", "n=1"}, "is given one value and several"},
+      {{"--study", "small", "--set", "n=1"}, "is set to one value and also to several"},
       {{"--jobs", "0"}, "'0' is not a number of runs"},
       {{"--jobs", "-3"}, "'-3' is not a number of runs"},
       {{"--jobs", "abc"}, "'abc' is not a number of runs"},
       {{"--repeat", "2", "--jobs", "0"}, "'0' is not a number of runs"},
       {{"--repeat", "2", "--jobs", "many"}, "'many' is not a number of runs"},
-      {{"--repeat", "2", "--jobs", "all"}, "no stage of the recipe says how many cpus"},
+      {{"--repeat", "2", "--jobs", "all"}, "no stage of the recipe declares how many cpus"},
       {{"--repeat", "2", "--jobs", "1000000"}, "so many runs do not fit"},
-      {{"--retry"}, "goes with --resume alone"},
-      {{"--resume", "x"}, "goes on with a study as it was asked for"}};
+      {{"--retry"}, "needs --resume"},
+      {{"--resume", "x"}, "continues a study as it was requested"}};
   for (const Row& row : rows) {
     std::vector<std::string> arguments{"run", folder};
     arguments.insert(arguments.end(), row.options.begin(), row.options.end());
@@ -216,7 +226,7 @@ TEST_CASE("study: --dry-run shows the runs and what they can show, and makes not
   CHECK_THAT(answer.output,
              Contains("10 run(s) of toy") && Contains("mode = b") && Contains("run  n  seed") &&
                  Contains("5 run(s) of each setting") && Contains("within 1.5 sd: 39 %") &&
-                 Contains("loss within 0.25: no two runs"));
+                 Contains("loss within 0.25: the spread between seeds is unknown"));
   const json plan = answer_of(
       sabath({"--json", "run", folder, "--sweep", "n=1,2", "--seeds", "1..5", "--dry-run"}));
   CHECK(plan["runs"] == 10);
@@ -385,11 +395,12 @@ TEST_CASE("study: a run that goes on after its study was killed is waited for, n
   const std::string id = only_study(sabath);
   const Answer beside = sabath({"run", "--resume", id});
   CHECK(beside.status == 2);
-  CHECK_THAT(beside.errors, Contains("goes on already, as process"));
+  CHECK_THAT(beside.errors, Contains("is already running, as process"));
   first.signal(SIGKILL);
   first.wait();
   Running second = sabath.start({"run", "--resume", id});
-  REQUIRE(eventually([&] { return has_line(sabath.folder() / "started-2.err", "goes on"); }));
+  REQUIRE(
+      eventually([&] { return has_line(sabath.folder() / "started-2.err", "is still running"); }));
   CHECK(sabath.count_runs() == 1);
   write_text(gate, "");
   CHECK(second.wait().status == 0);
@@ -411,7 +422,8 @@ TEST_CASE("study: beside a run that has the whole machine none is started, howev
   first.signal(SIGKILL);
   first.wait();
   Running second = sabath.start({"run", "--resume", only_study(sabath), "--jobs", "2"});
-  REQUIRE(eventually([&] { return has_line(sabath.folder() / "started-2.err", "goes on"); }));
+  REQUIRE(
+      eventually([&] { return has_line(sabath.folder() / "started-2.err", "is still running"); }));
   std::this_thread::sleep_for(std::chrono::milliseconds(700));
   CHECK(sabath.count_runs() == 1);
   write_text(gate, "");

@@ -15,7 +15,7 @@
 //   };
 
 #include "support/fake_clock.hpp"
-#include "support/memory_staged_file.hpp"
+#include "support/memory_partial_file.hpp"
 #include "support/recording_observer.hpp"
 
 #include <sabath/base/digest.hpp>
@@ -48,7 +48,7 @@ class BorrowedFetcher final : public fetch::Fetcher {
   std::string_view description() const override { return fetcher_.description(); }
   fetch::Outcome fetch(const std::vector<std::string>& urls,
                        const fetch::Request& request,
-                       base::StagedFile& to,
+                       base::PartialFile& to,
                        base::Observer& observer,
                        std::stop_token stop) override {
     return fetcher_.fetch(urls, request, to, observer, stop);
@@ -66,7 +66,7 @@ struct FetcherCase {
   test::RecordingObserver observer{};
   std::stop_source stop{};
 
-  fetch::Outcome fetch(const std::string& url, base::StagedFile& to) {
+  fetch::Outcome fetch(const std::string& url, base::PartialFile& to) {
     return harness.fetcher().fetch({url}, request, to, observer, stop.get_token());
   }
 };
@@ -74,7 +74,7 @@ struct FetcherCase {
 template <class Harness>
 void check_whole_files() {
   FetcherCase<Harness> c;
-  test::MemoryStagedFile to;
+  test::MemoryPartialFile to;
 
   SECTION("a small file arrives, and the outcome tells of it") {
     const auto url = c.harness.put("small.bin", "hello, world");
@@ -129,9 +129,9 @@ void check_partials() {
   FetcherCase<Harness> c;
   const auto content = random_bytes(100'000);
   const auto url = c.harness.put("partial.bin", content);
-  test::MemoryStagedFile first;
+  test::MemoryPartialFile first;
   c.fetch(url, first);
-  test::MemoryStagedFile to = first.after(40'000);
+  test::MemoryPartialFile to = first.after(40'000);
 
   SECTION("a partial of the same version is continued") {
     const auto outcome = c.fetch(url, to);
@@ -156,13 +156,13 @@ void check_partials() {
     CHECK((to.content == "short now"));
   }
   SECTION("a partial of which nothing is known is read from the start") {
-    test::MemoryStagedFile junk(std::string(40'000, 'x'));
+    test::MemoryPartialFile junk(std::string(40'000, 'x'));
     const auto outcome = c.fetch(url, junk);
     CHECK(outcome.ok);
     CHECK((junk.content == content));
   }
   SECTION("a partial that is whole already is complete") {
-    test::MemoryStagedFile whole = first.after(content.size());
+    test::MemoryPartialFile whole = first.after(content.size());
     const auto outcome = c.fetch(url, whole);
     CHECK(outcome.ok);
     CHECK(outcome.bytes == content.size());
@@ -173,7 +173,7 @@ void check_partials() {
 template <class Harness>
 void check_refusals() {
   FetcherCase<Harness> c;
-  test::MemoryStagedFile to;
+  test::MemoryPartialFile to;
 
   SECTION("a missing file is not found, and not asked for again") {
     const auto outcome = c.fetch(c.harness.missing(), to);
@@ -227,7 +227,7 @@ void check_breaks() {
   FetcherCase<Harness> c;
   const auto content = random_bytes(100'000);
   const auto url = c.harness.put("broken.bin", content);
-  test::MemoryStagedFile to;
+  test::MemoryPartialFile to;
 
   SECTION("a transfer that breaks off keeps its bytes and says that it may be tried again") {
     c.harness.cut_once(30'000);

@@ -29,11 +29,12 @@ class LauncherConformance {
   }
   launch::Job shell(const std::string& script) const { return job({"/bin/sh", "-c", script}); }
 
-  /// Polls until the job is neither pending nor running.
+  /// Polls until the job does not run.
   launch::JobState wait(const launch::JobId& id) const {
     const auto end = std::chrono::steady_clock::now() + patience_;
     auto state = launcher_.poll(id);
-    while (state.index() < 2 && std::chrono::steady_clock::now() < end) {
+    while (std::holds_alternative<launch::Running>(state) &&
+           std::chrono::steady_clock::now() < end) {
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
       state = launcher_.poll(id);
     }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "support/bring_files.hpp"
 #include "support/recording_observer.hpp"
 #include "support/temp_home.hpp"
 
@@ -82,18 +83,19 @@ inline void check_layer_builds(const LayerConformance& c) {
   for (const char* folder : {"prefix", "work"})
     base::make_directories(home / folder);
   const auto before = listing_of(c.recipe_directory);
+  const TempHome brought;
+  const auto build = [&](std::stop_token stop) {
+    return env::LayerBuild{
+        {context, home / "work", observer, stop, bring_without_cache(brought.path())},
+        lock,
+        home / "prefix",
+        home / "log"};
+  };
 
   std::stop_source stopped;
   stopped.request_stop();
   try {
-    c.layer.build({context,
-                   lock,
-                   home / "prefix",
-                   home / "work",
-                   home / "log",
-                   {},
-                   observer,
-                   stopped.get_token()});
+    c.layer.build(build(stopped.get_token()));
     FAIL("a build that was told to stop went on");
   } catch (const base::Error& error) {
     CHECK(error.kind() == base::ErrorKind::interrupted);
@@ -101,14 +103,13 @@ inline void check_layer_builds(const LayerConformance& c) {
   base::remove_tree(home / "work");
   base::make_directories(home / "work");
 
-  c.layer.build({context, lock, home / "prefix", home / "work", home / "log", {}, observer, {}});
+  c.layer.build(build({}));
   CHECK_FALSE(std::filesystem::is_empty(home / "prefix"));
   INFO("a check leaves the prefix as it is");
   const auto built = listing_of(home / "prefix");
   if (!c.layer.expectations(context).empty()) {
     CHECK(c.layer.expectations(context) == c.layer.expectations(context));
-    c.layer.check_expectations(
-        {context, lock, home / "prefix", home / "work", home / "log", {}, observer, {}});
+    c.layer.check_expectations(build({}));
   }
   CHECK(listing_of(home / "prefix") == built);
   CHECK(std::filesystem::exists(home / "log"));

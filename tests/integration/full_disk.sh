@@ -36,7 +36,7 @@ refuses() {
   [ $status = 16 ] || { echo "full_disk: $*: exit status $status"; exit 1; }
   grep -q 'No space left on device' "$work/errors"
   [ -z "$(find "$work/cache/envs" -name prefix)" ] || { echo "full_disk: an attempt was left"; exit 1; }
-  [ -z "$(find "$work/cache/envs" -name '.errand*')" ] || { echo "full_disk: an errand was left"; exit 1; }
+  [ -z "$(find "$work/cache/envs" -name '.request*')" ] || { echo "full_disk: the folder of a request was left"; exit 1; }
 }
 refuses env build large
 refuses env fetch large

@@ -18,7 +18,7 @@ expect 0 "$sabath" compare @last~2 @last~1 --require bitwise
 says 'RESULT +PASS'
 expect 0 "$sabath" compare @last~1 @last
 says 'RESULT +PASS'
-says 'parted +train/loss at step'
+says 'diverges +train/loss at step'
 expect 1 "$sabath" compare @last~1 @last --require bitwise
 says 'RESULT +FAIL'
 expect 0 "$sabath" run supercell "${small[@]}" --set threads=1 --set reduction=fast

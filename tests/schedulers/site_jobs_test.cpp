@@ -196,7 +196,7 @@ TEST_CASE("site: logs follow a run there, a wait ends with its time, and more is
   auto& sabath = waiting.user.sabath;
   const Answer early = sabath({"wait", run, "--timeout", "1s"});
   CHECK(early.status == 3);
-  CHECK_THAT(early.errors, Contains("the runs go on"));
+  CHECK_THAT(early.errors, Contains("the runs continue"));
   Running logs = sabath.start({"logs", "-f", run});
   REQUIRE(waiting.all_run());
   write_text(waiting.go(), "");

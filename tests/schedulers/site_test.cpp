@@ -44,7 +44,7 @@ TEST_CASE("site: repro --on does a run again there, with the variables of then")
   CHECK(record["seed"]["value"] == 7);
   CHECK(std::string(record["hosts"][0]["node"]).starts_with("n"));
   CHECK(fs::is_empty(user.sabath.home() / "state/repro"));
-  CHECK_THAT(user.sabath({"repro", "@last~1"}).errors, Contains("--on test does it there"));
+  CHECK_THAT(user.sabath({"repro", "@last~1"}).errors, Contains("--on test repeats it there"));
 }
 
 TEST_CASE("site: a failing run fails with the status of its command") {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "support/memory_staged_file.hpp"
+#include "support/memory_partial_file.hpp"
 #include "support/temp_home.hpp"
 
 #include <sabath/base/file.hpp>
@@ -10,8 +10,8 @@
 
 namespace sabath::test {
 
-/// A staged file for tools that write by themselves: each borrower has a folder of its own.
-class LentFile final : public MemoryStagedFile {
+/// A partial file for tools that write by themselves: each borrower has a folder of its own.
+class LentFile final : public MemoryPartialFile {
  public:
   std::filesystem::path lend(std::string_view borrower) override {
     const auto folder = home_ / std::string(borrower);

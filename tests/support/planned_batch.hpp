@@ -6,6 +6,7 @@
 #include <sabath/home/folders.hpp>
 #include <sabath/home/run_files.hpp>
 #include <sabath/planning/plan_run.hpp>
+#include <sabath/spec/run_record.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -44,8 +45,11 @@ class PlannedBatch {
     plan.steps = std::move(steps);
     base::SystemProcessRunner processes;
     base::SystemClock clock;
+    const planning::ResolvedRun resolved =
+        planning::resolve_run(request, planning::resolve_parameters(request.recipe, request.set));
     for (std::size_t i = 0; i < runs; ++i) {
-      const auto planned = planning::plan_run(request, {}, {}, folders, processes, clock, {});
+      const auto planned =
+          planning::plan_run(request, resolved, {}, {}, {folders, processes, clock}, {});
       plan.runs.push_back(planned.run_id);
       // Whoever planned it is gone by the time that a job begins.
       const home::RunFiles files(sabath.runs() / planned.run_id);

@@ -75,6 +75,7 @@ class Attacker {
       case 3:  // a folder of the victim's, moved in
         std::filesystem::rename(pool(), target, code);
         if (code) std::filesystem::rename(target, pool(), code);
+        rename_child(target);
         break;
       case 4:
         plant_();
@@ -93,6 +94,16 @@ class Attacker {
 
   std::filesystem::path pool() const { return home_ / "open/pool"; }
 
+  /// Gives what is in the pool a name that a collection, a fetch or a build would remove.
+  void rename_child(const std::filesystem::path& folder) {
+    const std::vector<std::string> names{
+        "x.123", "1001.0", "left.xyz", "abcdefgh", ".request-1", std::string(32, 'a'), "old"};
+    std::error_code code;
+    for (const std::string& name : names) {
+      std::filesystem::rename(folder / name, folder / names[random_() % names.size()], code);
+      if (!code) return;
+    }
+  }
   std::filesystem::path pick() {
     std::vector<std::filesystem::path> all;
     std::error_code code;

@@ -1,19 +1,19 @@
 #pragma once
 
-#include <sabath/analysis/judged_runs.hpp>
+#include <sabath/analysis/check_samples.hpp>
 #include <sabath/spec/check_report.hpp>
 
 #include <optional>
 
 namespace sabath::analysis {
 
-/// Without a baseline: each run with the first of its seed, by the whole ladder; a case for each
-/// metric and output that is judged. What has nothing to be held against is INCONCLUSIVE.
-void add_agreement(const JudgedGroup& group,
+/// Makes cases without a baseline: compares each run with the first of its seed, by all rungs; a
+/// case for each judged metric and output. What cannot be compared is INCONCLUSIVE.
+void add_agreement(const SampleGroup& group,
                    std::optional<spec::Rung> require,
                    spec::CheckGroup& checked);
 
-/// Verdicts of the groups and of the whole from their cases; sorts the cases, the worst first.
+/// Sets the verdicts of groups and of the whole from their cases. Sorts the cases, the worst first.
 void conclude(spec::CheckReport& report);
 
 }  // namespace sabath::analysis

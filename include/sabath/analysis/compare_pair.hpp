@@ -9,9 +9,9 @@
 
 namespace sabath::analysis {
 
-/// A finished run, read once for all that it is compared with: its outputs are checked against
-/// their digests before they are believed. Throws Error{not_found} when its directory, its record
-/// or an output is gone, Error{integrity} when one was changed.
+/// A finished run, read once for several comparisons. Its outputs are checked against their
+/// digests. Throws Error{not_found} when its directory, its record or an output is gone,
+/// Error{integrity} when one was changed.
 class CheckedRun {
  public:
   explicit CheckedRun(const std::filesystem::path& directory);
@@ -23,14 +23,14 @@ class CheckedRun {
   std::shared_ptr<const Loaded> loaded_;
 };
 
-/// Reads two finished runs and compares them. Outputs are checked against their digests before they
-/// are believed. Throws Error{not_found} when a run directory, a record or an output is gone,
-/// Error{integrity} when one was changed.
+/// Reads and compares two finished runs. Outputs are checked against their digests. Throws
+/// Error{not_found} when a run directory, a record or an output is gone, Error{integrity} when one
+/// was changed.
 ///
-/// `perturbed` are reruns of one of the two, the reference: where `options.reference` does not say
-/// which, it is the one in less of which the reruns differ. Throws Error{usage} where that is
-/// neither, for a reference that is perturbed, for a rerun that is not perturbed or differs from
-/// the reference in anything else, and for fewer than three perturbations.
+/// `perturbed` are reruns of the reference. Without `options.reference` the reference is the run
+/// from which the reruns differ less. Throws Error{usage} where neither run is the reference, where
+/// the reference is perturbed, and for fewer than three perturbations. Also for a rerun that is not
+/// perturbed, or differs from the reference in anything else.
 spec::Comparison compare_pair(const std::filesystem::path& run_a,
                               const std::filesystem::path& run_b,
                               compare::Options options,

@@ -13,35 +13,34 @@
 namespace sabath::analysis {
 
 struct ProposalRequest {
-  std::string selection{};  ///< as it was typed
-  bool any_site = false;    ///< it is to hold for all of them
-  bool any_device = false;  ///< the same; then times are left out
+  std::string selection{};  ///< as typed
+  bool any_site = false;    ///< valid for all sites
+  bool any_device = false;  ///< valid for all devices; without times
   NamedRuns named{};
 };
 
-/// How one metric of a proposed entry stands to what is accepted now.
+/// Change of one metric from the accepted entry to the proposed one.
 struct ProposedChange {
   std::size_t entry = 0;
   std::string metric{};
   bool performance = false;
-  std::optional<spec::BaselineMetric> before{};  ///< nothing: there is none
-  std::optional<spec::BaselineMetric> after{};   ///< nothing: it is gone
+  std::optional<spec::BaselineMetric> before{};  ///< nothing: new metric
+  std::optional<spec::BaselineMetric> after{};   ///< nothing: removed metric
   std::optional<spec::Verdict> verdict{};        ///< of the new values against the old
   std::string reason{};
 };
 
 struct Proposal {
   spec::Baseline baseline{};
-  std::vector<std::size_t> proposed{};  ///< which of its entries are new
+  std::vector<std::size_t> proposed{};  ///< indices of new entries
   std::vector<ProposedChange> changes{};
   std::vector<std::string> notes{};
 };
 
-/// What the runs that count would be as a baseline: an entry for each recipe definition,
-/// parameters, data, site and device among them. The entries of `present` stay, but for those that
-/// nobody accepted and that hold for the same. The same runs give the same entries. Throws
-/// Error{usage} for runs of several recipes, of another than that of `present`, and where none is
-/// complete.
+/// Proposes a baseline from the runs that count: an entry for each recipe definition, parameters,
+/// data, site and device. Keeps the entries of `present`, except unaccepted ones for the same key.
+/// The same runs give the same entries. Throws Error{usage} for runs of several recipes, of another
+/// recipe than `present`, and without complete runs.
 Proposal propose_baseline(const std::vector<catalog::RunRow>& rows,
                           const ProposalRequest& request,
                           spec::Baseline present,

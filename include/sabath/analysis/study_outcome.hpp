@@ -14,45 +14,58 @@
 
 namespace sabath::analysis {
 
-/// What became of one point.
+struct RunStanding {
+  spec::RunState state = spec::RunState::planned;
+  std::vector<std::string> tags{};
+  std::string perturbation{};  ///< the value of its parameter; empty or "0": none
+  bool retried = false;        ///< another run of the same study point replaced it
+};
+
+/// Whether a run was completed or imported.
+bool has_ended_well(spec::RunState state);
+
+/// Why a run does not count; empty: it counts. `hybrids` and `perturbed` say that the command names
+/// such runs.
+std::string why_not_counted(const RunStanding& run, bool hybrids, bool perturbed);
+
 struct PointOutcome {
   std::optional<execution::RunOutcome>
       run{};     ///< the first that is ok, else the newest, if it had any
-  int runs = 0;  ///< how many it had
+  int runs = 0;  ///< number of its runs
   std::vector<execution::RunOutcome>
       retried{};  ///< those that are not ok, and in whose place `run` is
 
-  /// In the order in which they were started.
+  /// Adds a run, in the order of start.
   void add(execution::RunOutcome one);
 };
 
 struct StudyOutcome {
   spec::StudyPlan plan{};
   std::filesystem::path directory{};
-  std::vector<PointOutcome> points{};  ///< as many as the plan has
-  bool is_in_other_hands = false;      ///< another process starts its runs
+  std::vector<PointOutcome> points{};  ///< in the order of the plan
+  bool has_other_driver = false;       ///< another process starts its runs
 
   std::size_t count(spec::RunState state) const;
-  /// Points without a run that ended by itself: a further resume runs them.
+  /// Number of points without a run that ended by itself: a further resume runs them.
   std::size_t open() const;
 };
 
-/// Is a point with such a newest run done, unless failed ones are retried?
+/// Whether a point with such a newest run is done, unless failed ones are retried.
 inline bool is_settled(spec::RunState state) {
   return state == spec::RunState::ok || state == spec::RunState::failed;
 }
 
-/// Whether a run of a study has a status or a record. One without either was cut off while it was
-/// planned, and is not a run.
+/// Whether a run of a study has a status or a record. One without was interrupted while it was
+/// planned, and does not count.
 bool is_planned(const std::filesystem::path& run_directory);
 
-/// How a study stands, by its files alone.
+/// State of a study, from its files alone.
 StudyOutcome look_at_study(const home::StudyFiles& files, const home::Folders& folders);
 
-/// How many of its points have a run. Reads no run.
+/// Number of points that have a run. Reads no run.
 std::size_t points_with_run(const home::StudyFiles& files, const home::Folders& folders);
 
-/// The ids of PointOutcome::retried of all points. Looks only at runs of points that have several.
+/// Ids of PointOutcome::retried of all points. Reads only runs of points that have several.
 std::set<std::string> retried_runs(const home::StudyFiles& files, const home::Folders& folders);
 
 /// Why each run of the points does not count (analysis/counted_runs.hpp).

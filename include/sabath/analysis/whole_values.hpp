@@ -1,21 +1,23 @@
 #pragma once
 
-#include <sabath/execution/collect_run.hpp>
 #include <sabath/spec/whole_numbers.hpp>
 
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <vector>
 
+namespace sabath::execution {
+struct CurrentRecord;
+}
+
 namespace sabath::analysis {
 
-/// All digits of a run's metrics where doubles have them not. Its series are read only if a value
-/// of its summaries is so large. Throws Error{integrity} where they cannot be.
+/// All digits of metrics whose whole numbers no double holds. Reads the series only if a summary
+/// has such a large value. Throws Error{integrity} where they cannot be read.
 spec::WholeSummaries whole_values_of(const execution::CurrentRecord& run);
 
-/// Puts the digits of one run's value into a column that has one text a run: it stays empty while
-/// no run has any.
+/// Sets the digits of one run in a column with one text a run. The column stays empty while no run
+/// has any.
 void set_whole(std::vector<std::string>& column,
                std::size_t runs,
                std::size_t run,

@@ -13,28 +13,29 @@
 namespace sabath::app {
 
 struct CheckRequest {
-  std::string what{};                        ///< as it was typed
-  std::optional<spec::Baseline> baseline{};  ///< nothing: runs are held against one another
-  std::string file{};                        ///< that it is from
+  std::string what{};                        ///< as typed
+  std::optional<spec::Baseline> baseline{};  ///< nothing: compare runs with one another
+  std::string file{};                        ///< of the baseline
   std::optional<spec::Rung> require{};
   bool results = true;
   bool performance = true;
-  std::vector<std::string> not_run{};  ///< what was asked for and has no run, in words
-  base::WallTime now{};                ///< for what is expected to fail
+  std::vector<std::string> not_run{};  ///< requested runs that do not exist, in words
+  base::WallTime now{};                ///< for expected failures
   analysis::NamedRuns named{};
 };
 
-/// The verdict on runs that need not be made, as no accepted entry of the baseline can hold for
-/// them: of what is `asked`, data and device are not known yet (empty). Nothing where one may.
+/// Returns the verdict on runs that need not be made, since no accepted entry of the baseline can
+/// hold for them. Data and device of `asked` are unknown yet (empty). Returns nothing where an
+/// entry may hold.
 std::optional<spec::CheckReport> refuse_before_runs(const std::string& recipe,
                                                     const std::vector<spec::BaselineKey>& asked,
                                                     const CheckRequest& request);
 
-/// Judges every declared metric of the runs: against the accepted entry for the same recipe
-/// definition, parameters, data, site and device, as compare::judge_result and judge_performance
-/// say; without a baseline each with the first of its seed, by the whole ladder, outputs too. A run
-/// that failed is a FAIL; one that is missing, interrupted or imported, and a declared metric that
-/// is not there, leave at best INCONCLUSIVE; so does nothing to judge. Throws as compare_pair.
+/// Judges every declared metric of the runs. With a baseline: against the accepted entry for the
+/// same recipe definition, parameters, data, site and device, as compare::judge_result and
+/// judge_performance say. Without: each run against the first of its seed, by the whole ladder,
+/// with outputs. A failed run is a FAIL. A missing, interrupted or imported run, a missing declared
+/// metric, and nothing to judge leave at best INCONCLUSIVE. Throws as compare_pair.
 spec::CheckReport check_runs(const std::vector<catalog::RunRow>& rows,
                              const CheckRequest& request,
                              const catalog::Catalog& catalog);

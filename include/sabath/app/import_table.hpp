@@ -15,14 +15,14 @@ namespace sabath::app {
 /// What of a table becomes runs.
 struct ImportRequest {
   std::string table{};                 ///< the file
-  std::string recipe{};                ///< what the runs are runs of; it need not be known here
+  std::string recipe{};                ///< of the runs; it need not exist here
   std::vector<std::string> facets{};   ///< columns
   std::vector<std::string> metrics{};  ///< columns
   std::vector<std::string> tags{};
 };
 
 struct ImportReport {
-  std::string id{};  ///< follows from the bytes and what was asked of them
+  std::string id{};  ///< follows from the bytes and the request
   std::uint64_t rows = 0;
   std::uint64_t imported = 0;
   std::uint64_t present = 0;  ///< of an earlier import of the same
@@ -30,9 +30,9 @@ struct ImportReport {
 };
 
 /// Makes a run of each row: its record (state "imported", tags "imported" and "import:<id>", a
-/// facet "imported" of the columns), whose metrics have one point each, and nothing else. Runs that
-/// an earlier import of the same bytes made, complete or not, stay and are not made again. Throws
-/// Error{usage} for a table that cannot be read as it should, before anything is written.
+/// facet "imported" of the columns), whose metrics have one point each. Does not repeat runs that
+/// an earlier import of the same bytes made, complete or not. Throws Error{usage} for an unreadable
+/// table, before anything is written.
 ImportReport import_table(const ImportRequest& request,
                           const catalog::Catalog& catalog,
                           const std::filesystem::path& runs,

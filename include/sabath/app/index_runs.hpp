@@ -11,9 +11,9 @@
 
 namespace sabath::app {
 
-/// Brings the catalog up to date: indexes what the inbox names and closes as `lost` the runs whose
-/// `exec` is provably gone. Quick when there is nothing to do. A run that cannot be read is told to
-/// `observer` and left in the inbox.
+/// Updates the catalog: indexes what the inbox names, and closes as `lost` the runs whose `exec` is
+/// provably gone. Quick when there is nothing to do. Warns of a run that cannot be read, and leaves
+/// it in the inbox.
 void index_inbox(catalog::Catalog& catalog,
                  const std::filesystem::path& runs,
                  base::Clock& clock,
@@ -24,23 +24,22 @@ struct ReindexReport {
   std::uint64_t unreadable = 0;
 };
 
-/// Rebuilds the index from nothing but the run directories, in one transaction.
+/// Rebuilds the index from the run directories alone, in one transaction.
 ReindexReport reindex(catalog::Catalog& catalog,
                       const std::filesystem::path& runs,
                       base::Clock& clock,
                       base::Observer& observer,
                       std::stop_token stop);
 
-/// The catalog with all runs, up to date. One that was removed, or that SQLite finds damaged, is
-/// made again from the run directories.
+/// Returns the catalog with all runs, up to date. Makes it again from the run directories where it
+/// was removed or SQLite finds it damaged.
 std::unique_ptr<catalog::Catalog> open_catalog(const std::filesystem::path& file,
                                                const std::filesystem::path& runs,
                                                base::Clock& clock,
                                                base::Observer& observer,
                                                std::stop_token stop = {});
 
-/// Tells the catalog of all documents, so that `search` finds them. Unreadable ones are told to
-/// `observer`.
+/// Puts all documents into the catalog, so that `search` finds them. Warns of unreadable ones.
 void index_documents(catalog::Catalog& catalog,
                      const home::Documents& documents,
                      base::Observer& observer);

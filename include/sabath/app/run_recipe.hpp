@@ -5,9 +5,6 @@
 #include <sabath/planning/recipe_preparer.hpp>
 
 #include <filesystem>
-#include <map>
-#include <optional>
-#include <set>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -17,22 +14,20 @@ namespace sabath::app {
 /// From a recipe to finished runs: environment, inputs, plan, launch, wait.
 class RecipeRunner {
  public:
-  /// `program` is what executes a plan on a node: this sabath.
+  /// `program` executes a plan on a node: this sabath.
   RecipeRunner(const planning::RecipePreparer::Tools& tools,
                launch::Launcher& launcher,
                home::Folders folders,
                std::filesystem::path program);
+  ~RecipeRunner() = default;
   RecipeRunner(const RecipeRunner&) = delete;
   RecipeRunner& operator=(const RecipeRunner&) = delete;
 
   planning::RecipePreparer& preparer() { return preparer_; }
 
-  /// As RunRequest::knobs.
-  using Knobs = std::optional<std::map<std::string, std::string>>;
-  /// Starts what was planned; `left_out` as in RunRequest.
+  /// Starts what was planned, with the variables of `placement`.
   execution::RunInFlight launch(const spec::RunPlan& plan,
-                                const Knobs& knobs = {},
-                                const std::set<std::string>& left_out = {});
+                                const planning::Placement& placement = {});
   /// Follows a run that another process started, as process `job` of this node.
   execution::RunInFlight follow(const std::filesystem::path& run_directory,
                                 const launch::JobId& job) {

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace sabath::base {
@@ -39,14 +40,26 @@ struct ArrayInfo {
   ArrayType type = ArrayType::float64;
   std::vector<std::uint64_t> shape{};  ///< empty for a scalar
   bool is_attribute = false;
-  /// Elements come in column-major order. A reader whose array says so gives them in row-major
-  /// order, only slower, when it is asked with this cleared.
+  /// Elements come in column-major order. Clear this to read them in row-major order, slower.
   bool column_major = false;
-  /// Why its values cannot be had (a filter that is not there, a link out of the file); else empty.
+  /// Why its values cannot be read (a missing filter, a link out of the file); else empty.
   std::string unreadable{};
 
   std::uint64_t elements() const;
   bool operator==(const ArrayInfo&) const = default;
+};
+
+/// Identity of an array, and its place in `ArraySource::list`.
+inline auto key_of(const ArrayInfo& info) {
+  return std::tie(info.path, info.is_attribute);
+}
+
+/// An array whose values lie in another file.
+struct OutsideValues {
+  std::string array{};
+  std::string file{};  ///< as named in the file, relative to its folder; may be a pattern
+
+  bool operator==(const OutsideValues&) const = default;
 };
 
 /// Reads arrays out of a file (HDF5, NPY ...); implemented by `arrays`, used by `compare` and
@@ -67,9 +80,9 @@ class ArraySource {
   virtual std::vector<std::string> read_texts(const ArrayInfo& array,
                                               std::uint64_t first,
                                               std::uint64_t count) = 0;
-  /// How many elements from flat index `first` on were never written, so that all of them are what
-  /// reading one of them gives. A file of a kilobyte can say that it has 2^50 of these. 0: this one
-  /// was written, or it cannot be told.
+  /// Number of elements from flat index `first` on that were never written: all have the value that
+  /// reading one of them gives. A file of a kilobyte can declare 2^50 of these. Returns 0 if the
+  /// first was written, or if that is unknown.
   virtual std::uint64_t unwritten(const ArrayInfo& /*array*/, std::uint64_t /*first*/) { return 0; }
 };
 

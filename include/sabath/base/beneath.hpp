@@ -13,18 +13,17 @@
 
 namespace sabath::base {
 
-/// What others may write to (a cache, environments, directories of a node) is changed through this
-/// class alone. It opens its root once. Every path must lie beneath the root by its name, and is
-/// looked up from the root's descriptor: see `Links::trusted`.
-/// `int` results are 0 or an errno; ELOOP stands for a link that is refused. What throws, throws
-/// Error{not_found|storage}. Thread safety: any thread.
+/// Safe changes in a directory tree that others may write to (a cache, environments, directories of
+/// a node). Opens its root once. Every path must lie beneath the root by name, and is looked up
+/// from the root's descriptor: see `Links::trusted`. Returns as `int` 0 or an errno; ELOOP means a
+/// refused link. Throws Error{not_found|storage}. Thread safety: any thread.
 class Beneath {
  public:
-  /// The root is opened when it is first needed. The user has named it, so links above it count.
+  /// Opens the root at first use. The user has named it, so links above it are followed.
   explicit Beneath(std::filesystem::path root, Lookup lookup = Lookup::automatic);
-  /// Of a directory that is open already.
+  /// Takes a directory that is open already.
   explicit Beneath(Directory root);
-  /// For any absolute path. No link in it counts but trusted ones.
+  /// For any absolute path; follows trusted links only.
   static Beneath anywhere() { return Beneath("/"); }
 
   const std::filesystem::path& root() const noexcept { return root_; }
@@ -32,7 +31,7 @@ class Beneath {
   /// The directory that holds `path`, and the name of `path` in it.
   std::pair<Directory, std::string> parent_of(const std::filesystem::path& path) const;
 
-  /// Makes all that are missing.
+  /// Makes all missing directories.
   void make_directories(const std::filesystem::path& path, unsigned mode = 0755) const;
   void write_atomically(const std::filesystem::path& path,
                         std::string_view content,

@@ -11,7 +11,7 @@ namespace sabath::base {
 using WallTime = std::chrono::sys_time<std::chrono::nanoseconds>;
 using SteadyTime = std::chrono::time_point<std::chrono::steady_clock, std::chrono::nanoseconds>;
 
-/// Injected wherever time matters, so that tests move it. Threads may share one.
+/// Source of time, injected so that tests can move it. Thread safety: any thread.
 class Clock {
  public:
   virtual ~Clock() = default;
@@ -32,13 +32,13 @@ std::string format_rfc3339(WallTime time);
 /// Accepts fractions of any length and numeric offsets.
 std::optional<WallTime> parse_rfc3339(std::string_view text);
 
-/// "450 ms", "3.2 s", "2 min 05 s", "1 h 12 min": for people.
+/// For display: "450 ms", "3.2 s", "2 min 05 s", "1 h 12 min".
 std::string format_duration(std::chrono::nanoseconds duration);
-/// 100 years. What nobody says longer than this can be counted in nanoseconds, twice over, and be
-/// added to the time of day or taken from it: 64 bits reach 292 years either way.
+/// 100 years. Twice this, in nanoseconds, can be added to or subtracted from the current time
+/// without overflow: 64 bits reach 292 years either way.
 constexpr std::chrono::seconds longest_duration = std::chrono::days(36525);
-/// "7d", "12h", "30m", "45s"; "00:10:00" (h:m:s) as in resources, and Slurm's "1-00:10:00".
-/// Nothing above longest_duration.
+/// Reads "7d", "12h", "30m", "45s"; "00:10:00" (h:m:s), and Slurm's "1-00:10:00". Returns nothing
+/// above longest_duration.
 std::optional<std::chrono::seconds> parse_duration(std::string_view text);
 
 }  // namespace sabath::base

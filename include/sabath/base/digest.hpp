@@ -3,7 +3,9 @@
 #include <sabath/base/bytes.hpp>
 
 #include <compare>
+#include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,14 +29,14 @@ struct Digest {
   std::string text() const;
 };
 
-/// Reads "sha256:<hex>" or bare hex of 64 digits (sha256); nothing when malformed. Upper case is
-/// accepted.
+/// Reads "sha256:<hex>" or bare hex of 64 digits (sha256), in lower or upper case. Returns nothing
+/// if malformed.
 std::optional<Digest> parse_digest(std::string_view text);
 
 /// The same for a known algorithm and bare hexadecimal digits.
 std::optional<Digest> parse_digest(DigestAlgorithm algorithm, std::string_view hex);
 
-/// Computes a digest of a stream. One object per stream; not for use by several threads at once.
+/// Computes the digest of one stream. Thread safety: one thread at a time.
 class Hasher {  // NOLINT: move-only, copies are deleted implicitly
  public:
   explicit Hasher(DigestAlgorithm algorithm = DigestAlgorithm::sha256);
@@ -46,7 +48,7 @@ class Hasher {  // NOLINT: move-only, copies are deleted implicitly
 
   void update(ByteView bytes);
   void update(std::string_view text) { update(as_bytes(text)); }
-  /// Another one that has seen the same bytes.
+  /// Returns a hasher that has seen the same bytes.
   Hasher copy() const;
   /// Ends the stream; the object may then only be destroyed or assigned to.
   Digest finish();
@@ -58,8 +60,10 @@ class Hasher {  // NOLINT: move-only, copies are deleted implicitly
 
 Digest sha256_of(std::string_view text);
 
-/// Reads the whole file. Throws Error{not_found|storage}.
+/// Reads the whole file and calls `report`, if set, after each mebibyte with the bytes read so far.
+/// Throws Error{not_found|storage}, and what `report` throws.
 Digest digest_file(const std::filesystem::path& path,
-                   DigestAlgorithm algorithm = DigestAlgorithm::sha256);
+                   DigestAlgorithm algorithm = DigestAlgorithm::sha256,
+                   const std::function<void(std::uint64_t bytes)>& report = {});
 
 }  // namespace sabath::base

@@ -5,7 +5,7 @@
 
 namespace sabath::base {
 
-/// What went wrong, by what the caller can do about it. `cli` maps each kind to one exit status.
+/// Kind of an error, by what the caller can do about it. `cli` maps each kind to one exit status.
 enum class ErrorKind {
   usage,        ///< the request itself is wrong (a bad option, a bad document)
   not_found,    ///< something named does not exist
@@ -20,9 +20,8 @@ enum class ErrorKind {
   internal,     ///< a bug in sabath
 };
 
-/// Thrown when the current command cannot go on. Absence is `std::optional`, a failed job is a
-/// value. `what()` is "place: problem: cause", lower case, without a final stop; the hint stands
-/// apart.
+/// Exception that ends the current command. Absence is `std::optional`, a failed job is a value.
+/// `what()` is "place: problem: cause", lower case, without a final stop; the hint stands apart.
 class Error : public std::runtime_error {
  public:
   Error(ErrorKind kind, const std::string& message, std::string hint = {})

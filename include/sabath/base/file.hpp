@@ -11,13 +11,12 @@
 
 namespace sabath::base {
 
-// What is written here throws Error{storage}; Error{not_found} where the folder, which somebody may
-// have named, is not there.
+// Functions that write throw Error{storage}, or Error{not_found} if the folder does not exist.
 
-/// The whole file as text. Throws Error{not_found|storage}; Error{storage} when it is larger than
-/// `limit_bytes` (documents are small; a huge one is a mistake or an attack), or a pipe or device.
+/// Reads the whole file as text. Throws Error{not_found}; Error{storage}, also for a pipe, a device
+/// and a file larger than `limit_bytes`.
 std::string read_file(const std::filesystem::path& path, std::uint64_t limit_bytes = 64U << 20U);
-/// Nothing when there is no such file; other failures throw as above.
+/// The same; returns nothing if the file does not exist.
 std::optional<std::string> read_file_if_exists(const std::filesystem::path& path,
                                                std::uint64_t limit_bytes = 64U << 20U);
 
@@ -42,11 +41,14 @@ bool write_file_once(const std::filesystem::path& path,
 /// mkdir -p; an error names the first folder that could not be made.
 void make_directories(const std::filesystem::path& path);
 void sync_directory(const std::filesystem::path& path);
+/// Makes all writes to the file system of a folder durable. For many small files it costs less than
+/// an fsync for each.
+void sync_file_system(const std::filesystem::path& folder);
 /// Renames without replacing (renameat2 RENAME_NOREPLACE, link+unlink where that is missing);
 /// false when `to` exists.
 bool rename_no_replace(const std::filesystem::path& from, const std::filesystem::path& to);
 
-/// A folder that is removed with its content at the end, read-only parts included.
+/// A temporary folder. The destructor removes it with its content, read-only parts included.
 class TempDir {
  public:
   /// Made as `parent`/`prefix`XXXXXX with mode 0700.
@@ -69,18 +71,18 @@ class TempDir {
 /// false on failure.
 bool remove_tree(const std::filesystem::path& path) noexcept;
 
-/// Is `path` this folder or something in it, as far as the names say? Nothing is in an empty one.
+/// Whether `path` is `folder` or lies in it, by name alone. Nothing lies in an empty `folder`.
 bool is_beneath(const std::filesystem::path& path, const std::filesystem::path& folder);
 
-/// Is `text` a relative path that stays beneath its folder: not empty, no root, no "..", no control
-/// characters?
+/// Whether `text` is a relative path that stays beneath its folder: not empty, no root, no "..", no
+/// control characters.
 bool is_safe_relative_path(std::string_view text);
-/// Does `text` match [a-z0-9][a-z0-9._-]{0,63}, the form of every name in sabath?
+/// Whether `text` matches [a-z0-9][a-z0-9._-]{0,63}, the form of every name in sabath.
 bool is_safe_name(std::string_view text);
 
-/// Why a path may not be executed from: nothing when it and every parent folder belong to this
-/// user, root or one of `trusted_owners` and nobody else can write there (a sticky folder such as
-/// /tmp is accepted as a parent).
+/// Returns why programs at `path` must not be executed, or nothing if they may be. The path and all
+/// parent folders must belong to this user, root or `trusted_owners`. Nobody else may be able to
+/// write there. A sticky folder such as /tmp is accepted as a parent.
 std::optional<std::string> why_untrusted(const std::filesystem::path& path,
                                          std::span<const unsigned> trusted_owners = {});
 

@@ -7,8 +7,7 @@
 
 namespace sabath::base {
 
-/// Digests of short texts that nobody can guess who does not have the key (HMAC with SHA-256,
-/// RFC 2104).
+/// Digests of short texts that cannot be guessed without the key (HMAC with SHA-256, RFC 2104).
 class KeyedDigest {
  public:
   /// Reads the key from a file that only this user can read, or makes the file with a random key.
@@ -17,7 +16,7 @@ class KeyedDigest {
 
   /// 64 hexadecimal digits. The same for the same key and text.
   std::string of(std::string_view text) const;
-  /// Tells keys apart; 64 hexadecimal digits, which do not give the key away.
+  /// Identifies the key without revealing it; 64 hexadecimal digits.
   std::string key_name() const;
 
  private:

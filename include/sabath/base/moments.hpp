@@ -7,7 +7,7 @@
 
 namespace sabath::base {
 
-/// Of a sample of numbers.
+/// Moments of a sample of numbers.
 struct Moments {
   std::uint64_t n = 0;
   double mean = 0;
@@ -20,18 +20,18 @@ struct Moments {
   bool operator==(const Moments&) const = default;
 };
 
-/// In two passes, relative to the first value and in units of the largest, so that no square is too
-/// large or too small for a double. Equal values have exactly that mean and no standard deviation,
-/// others always have one; it is infinite where a double holds none that large. A value that is not
-/// finite makes both NaN. All zero for no values.
+/// Computes in two passes, relative to the first value and in units of the largest, so that no
+/// square over- or underflows. Equal values have exactly that mean and deviation 0; other values
+/// have a positive deviation, infinite if no double is that large. A value that is not finite makes
+/// mean and deviation NaN. All members are zero for no values.
 Moments moments(std::span<const double> values);
 
-/// The same; the deviation is that of the numbers themselves. Whole numbers that one double is
-/// nearest to have one.
+/// The same; the deviation is that of the exact numbers. It is positive also for whole numbers that
+/// round to one double.
 Moments exact_moments(std::span<const ExactNumber> numbers);
 
-/// The power of two in whose units `value` lies in [1, 2): numbers are divided by it exactly. 1 for
-/// zero and for what is not finite.
+/// The power of two by which `value` is divided to lie in [1, 2). 1 for zero and for values that
+/// are not finite.
 double unit_of(double value);
 
 }  // namespace sabath::base

@@ -7,7 +7,7 @@
 
 namespace sabath::base {
 
-/// How far a long task is. Repeated with the same `task` text as it goes on; `finished` ends it.
+/// Progress of a long task. Repeated with the same `task` text; `finished` ends it.
 struct Progress {
   std::string task{};
   std::uint64_t done = 0;
@@ -18,8 +18,7 @@ struct Progress {
   unsigned sources = 0;      ///< of a transfer: how many mirrors give bytes now
 };
 
-/// Where the library tells what happens; it never prints. All members may be called from any
-/// thread.
+/// Receiver of the library's events; the library never prints. Thread safety: any thread.
 class Observer {
  public:
   virtual ~Observer() = default;
@@ -30,7 +29,7 @@ class Observer {
   virtual void progress(const Progress& progress) = 0;
 };
 
-/// Says nothing.
+/// Ignores all events.
 class SilentObserver final : public Observer {
  public:
   void note(std::string_view) override {}

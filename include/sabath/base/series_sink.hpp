@@ -10,8 +10,8 @@ namespace sabath::base {
 
 inline constexpr std::int64_t no_step = std::numeric_limits<std::int64_t>::min();
 
-/// One value of one metric. `step` and `epoch` are `no_step` and `time_s` is NaN where the code did
-/// not say. The number is `value + rest` (base::ExactNumber).
+/// One value of one metric. Unknown are `step` and `epoch` as `no_step`, `time_s` as NaN. The exact
+/// number is `value + rest` (base::ExactNumber).
 struct SeriesPoint {
   std::int32_t rank = 0;
   std::int64_t step = no_step;
@@ -21,15 +21,15 @@ struct SeriesPoint {
   double rest = 0;  ///< of a whole number that no double holds
 };
 
-/// A series of one sink, which gave this number to it.
+/// Number that a sink gives to one of its series.
 enum class SeriesId : std::size_t {};
 
-/// Takes the points of metric series as `collect` finds them; implemented by `arrays` (series.h5).
-/// There are millions of points and few names, so that a name is looked up once.
+/// Receiver of the points of metric series that `collect` finds; implemented by `arrays`
+/// (series.h5). There are millions of points and few names: look a name up once.
 class SeriesSink {
  public:
   virtual ~SeriesSink() = default;
-  /// The same for the same names; `stream` is the stage that reported.
+  /// Returns the same id for the same names; `stream` is the stage that reported.
   virtual SeriesId open(std::string_view stream, std::string_view metric) = 0;
   /// Points of one series come in the order of the file.
   virtual void add(SeriesId series, const SeriesPoint& point) = 0;

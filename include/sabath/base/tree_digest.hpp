@@ -18,23 +18,23 @@ struct TreeFile {
   std::uint64_t size_bytes = 0;
 };
 
-/// Is an entry, with all beneath it, no part of the tree? It may throw where one must not be there.
+/// Whether to leave out an entry with all beneath it. May throw for an entry that must not exist.
 using LeaveOut = std::function<bool(const std::filesystem::directory_entry&)>;
 
-/// What lies beneath a folder, sorted by path, without the folders of version control and compiled
-/// Python, and without what `leave_out` names. Links are not followed; empty folders, pipes and
-/// devices do not count. Throws Error{not_found|storage}.
+/// Lists the files beneath a folder, sorted by path, without folders of version control, compiled
+/// Python and what `leave_out` names. Links are not followed; empty folders, pipes and devices do
+/// not count. Throws Error{not_found|storage}.
 std::vector<TreeFile> list_tree(const std::filesystem::path& root, const LeaveOut& leave_out = {});
 
-/// The sha256 of a file, for who knows some.
+/// Returns the sha256 of a file, perhaps from a memo.
 using FileDigest = std::function<Digest(const std::filesystem::path&)>;
 
-/// sha256 over kind (file, executable, link), content or target, and path of each file. Without
-/// `digest_of` each is read.
+/// Computes a sha256 over kind (file, executable, link), content or target, and path of each file.
+/// Reads each file if `digest_of` is empty.
 Digest tree_digest(const std::filesystem::path& root,
                    const std::vector<TreeFile>& files,
                    const FileDigest& digest_of = {});
-/// The same of all that `list_tree` finds.
+/// The same for all files that `list_tree` finds.
 Digest tree_digest(const std::filesystem::path& root);
 
 }  // namespace sabath::base

@@ -7,7 +7,7 @@
 
 namespace sabath::base {
 
-/// Whom a user lets write what is executed, beside that user and root.
+/// Users and groups that may own or write what is executed, besides the user and root.
 struct Trust {
   std::vector<unsigned> owners{};  ///< ids of users
   /// Ids of groups: their members are trusted, and so is what these may write.
@@ -18,9 +18,9 @@ struct Trust {
 
 bool is_trusted_owner(unsigned user, const Trust& trust);
 
-/// Why a path may not be executed from: nothing when it and every parent folder belong to somebody
-/// who is trusted and nobody else can write there (a sticky folder such as /tmp is accepted as a
-/// parent).
+/// Returns why programs at `path` must not be executed, or nothing if they may be. The path and all
+/// parent folders must belong to trusted users. Nobody else may be able to write there. A sticky
+/// folder such as /tmp is accepted as a parent.
 std::optional<std::string> why_untrusted(const std::filesystem::path& path, const Trust& trust);
 
 /// The id of a user or a group of this machine, by name or by the number itself.

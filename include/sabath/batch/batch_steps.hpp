@@ -9,25 +9,25 @@
 
 namespace sabath::batch {
 
-/// What a stage's job asks for at a site: what the stage says, else what the site says. `time` and
+/// Returns what a stage's job asks for at a site: the stage's value, else the site's. `time` and
 /// `silence` stay the stage's own.
 spec::Resources resources_at(const spec::Site& site, const spec::Resources& stage);
 
-/// The jobs that execute `stages` at a site. Stages that want the same machine share one, as far as
-/// their needs let them; each comes after, or with, those that it needs. A stage that is not due
-/// asks for nothing and joins another; where all are, there is one step. The time of a step is the
-/// sum of what its stages may take with all their tries, where all of them say that, and room for
-/// what exec does itself; else the site's, where that is longer; nothing where nobody says.
+/// Returns the jobs that execute `stages` at a site. Stages that want the same machine share one,
+/// as far as their needs allow. Each job comes after, or with, those that it needs. A stage that is
+/// not due joins another; where none is due, there is one step. The time of a step is the sum of
+/// its stages' limits with all tries, and room for exec itself. Where a stage has no limit it is
+/// the site's, if that is longer; else nothing.
 std::vector<spec::BatchStep> steps_of(const std::vector<spec::PlannedStage>& stages,
                                       const spec::Site& site);
 
-/// The same for a scheduler: where it cannot make jobs wait for each other, all in one.
+/// The same for a scheduler: one step where it cannot make jobs wait for each other.
 std::vector<spec::BatchStep> steps_at(const std::vector<spec::PlannedStage>& stages,
                                       const spec::Site& site,
                                       const spec::SchedulerDescription& scheduler);
 
-/// Runs of one study share their steps: what is due in one of them is due. `stages` and `others`
-/// are those of two runs of one recipe.
+/// Runs of one study share their steps: a stage is due if it is due in one of them. `stages` and
+/// `others` are those of two runs of one recipe.
 void join_due(std::vector<spec::PlannedStage>& stages,
               const std::vector<spec::PlannedStage>& others);
 

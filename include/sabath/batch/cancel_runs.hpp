@@ -1,6 +1,8 @@
 #pragma once
 
-#include <sabath/batch/run_watch.hpp>
+#include <sabath/base/clock.hpp>
+#include <sabath/batch/watched_run.hpp>
+#include <sabath/home/batch_files.hpp>
 #include <sabath/launch/scheduler.hpp>
 
 #include <functional>
@@ -18,21 +20,21 @@ struct EndingRuns {
   home::BatchFiles files;
   spec::BatchPlan plan{};
   launch::Scheduler& scheduler;
-  std::vector<std::string> jobs{};  ///< theirs, or their tasks, by the scheduler's ids
+  std::vector<std::string> jobs{};  ///< or tasks, by the scheduler's ids
   std::set<std::string> runs{};
-  std::string why{};  ///< told of those that have not begun
+  std::string why{};  ///< message of runs that have not begun
 };
 
-/// Cancels the jobs, and closes as interrupted the runs that have not begun: those that have write
-/// their records. Throws as launch::Scheduler::cancel; then all of them go on.
+/// Cancels the jobs, and closes runs that have not begun as interrupted; the others write their
+/// records. Throws as launch::Scheduler::cancel; then all of them continue.
 void end_runs(const EndingRuns& ending, base::Clock& clock, const std::stop_token& stop);
 
-/// Asks the runs that are not over to end, those that nobody knows too: those of this machine by
-/// SIGTERM to their `exec`, those of a scheduler by cancelling their jobs; a whole batch is
-/// cancelled at once, and jobs that nobody could write down are looked for. Throws Error{usage} for
-/// a run that shares its job with one that is not to end, before anything is asked. Where one batch
-/// cannot be cancelled (as launch::Scheduler::cancel says), or another machine executes a run, the
-/// others are, and then the first such Error is thrown.
+/// Asks runs that are not over to end, including unknown ones: on this machine by SIGTERM to
+/// `exec`, at a scheduler by cancelling jobs. Cancels a whole batch at once, and looks for jobs
+/// that nobody wrote down. Throws Error{usage}, before anything is asked, for a run that shares its
+/// job with a run that is not to end. Where one batch cannot be cancelled (as
+/// launch::Scheduler::cancel says), or another machine executes a run, cancels the others and then
+/// throws the first such Error.
 void cancel_runs(const std::vector<WatchedRun>& runs,
                  const SchedulerOf& scheduler_of,
                  base::Clock& clock,

@@ -12,7 +12,7 @@
 
 namespace sabath::batch {
 
-/// What one job, or one task of an array, has to do.
+/// Work of one job, or of one task of an array.
 struct BatchTask {
   std::filesystem::path folder{};  ///< of the batch
   std::size_t task = 1;
@@ -26,12 +26,12 @@ struct BatchTools {
   launch::Launcher& launcher;  ///< on this node
 };
 
-/// What `sabath exec --batch FOLDER --task N --step K` does. A single run is executed here; of
-/// several as many at a time as have room in what this process may use, each by a process of its
-/// own (`node.program`), which is told its part. A run that is over already is left alone. After a
-/// stop all are ended, with their records, and waited for. Returns an exit status as `sabath exec
-/// RUN_DIRECTORY` does: the worst; before the last step 0 where at least one of several runs goes
-/// on. Throws Error{usage} for a task that the batch has not.
+/// What `sabath exec --batch FOLDER --task N --step K` does. Executes a single run in this process.
+/// Of several, executes as many at a time as fit into what this process may use, each by a process
+/// of `node.program` that gets its part as options. Leaves finished runs alone. After a stop, ends
+/// all runs with their records and waits for them. Returns the worst exit status, as `sabath exec
+/// RUN_DIRECTORY`; before the last step 0 where at least one of several runs continues. Throws
+/// Error{usage} for an unknown task.
 int execute_task(const BatchTask& task,
                  const execution::NodeSettings& node,
                  const BatchTools& tools,

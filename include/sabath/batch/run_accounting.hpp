@@ -1,6 +1,7 @@
 #pragma once
 
-#include <sabath/batch/run_watch.hpp>
+#include <sabath/batch/scheduler_monitor.hpp>
+#include <sabath/batch/watched_run.hpp>
 #include <sabath/launch/scheduler.hpp>
 
 #include <filesystem>
@@ -11,23 +12,23 @@
 
 namespace sabath::batch {
 
-/// What a scheduler accounts for one run: accounting.json in its folder, beside the record, which
-/// is never changed.
+/// Accounting of a scheduler for one run: accounting.json in its directory, beside the record,
+/// which never changes.
 struct RunAccounting {
   std::string scheduler{};
   std::string job{};  ///< of the last step that the run came to
   launch::JobUse use{};
 };
 
-/// Nothing where there is none.
+/// Returns nothing where there is none.
 std::optional<RunAccounting> read_accounting(const std::filesystem::path& run_directory);
 
-/// Asks for those of the runs that a scheduler executed, that are over, and of which nothing is
-/// kept yet; one question for each batch, as seldom as SchedulerDesk::accounting says. Of a run in
-/// several steps times and energy are summed. A run that shared its job with others has none. What
-/// the scheduler does not tell yet is asked again by a later command.
+/// Asks for runs that ended, that a scheduler executed, and whose accounting is not kept yet: one
+/// question for each batch, as seldom as SchedulerMonitor::accounting says. Sums times and energy
+/// of a run in several steps. A run that shared its job with others has none. A later command asks
+/// for what the scheduler does not have yet.
 void keep_accounting(const std::vector<WatchedRun>& runs,
-                     const RunWatch::DeskOf& desk_of,
+                     const MonitorOf& monitor_of,
                      base::Observer& observer,
                      const std::stop_token& stop);
 

@@ -10,15 +10,15 @@
 
 namespace sabath::batch {
 
-/// By what the scheduler's job of a step (from 1) is found again.
+/// Returns the comment by which the scheduler's job of a step (from 1) is found again.
 std::string comment_of(const spec::BatchPlan& plan, std::size_t step);
 
-/// Of a batch of which the scheduler has got the first `known` jobs and gets no more: "steps 2 to 3
-/// were never handed in".
+/// Returns "steps 2 to 3 were never handed in" for a batch whose first `known` jobs the scheduler
+/// has, and that gets no more.
 std::string never_handed_in(const spec::BatchPlan& plan, std::size_t known);
 
-/// Hands a batch to the scheduler. `program` is this sabath, for sites that name none. Throws as
-/// launch::Scheduler::submit; what was accepted before that is written down.
+/// Submits a batch to the scheduler. `program` is this sabath, for sites that name none. Throws as
+/// launch::Scheduler::submit; writes down what was accepted before.
 spec::BatchJobs submit_batch(const home::BatchFiles& files,
                              const spec::BatchPlan& plan,
                              launch::Scheduler& scheduler,

@@ -19,7 +19,7 @@
 
 namespace sabath::batch {
 
-/// What handing runs to a scheduler takes.
+/// Tools to submit runs.
 struct SubmitTools {
   planning::RecipePreparer& preparer;
   const home::Folders& folders;
@@ -27,45 +27,46 @@ struct SubmitTools {
   launch::Scheduler& scheduler;
   std::filesystem::path program{};  ///< this sabath
   base::Clock& clock;
+  base::Observer& observer;
 };
 
-/// What a request needs to be one of a site's.
+/// Returns the request as one of a site.
 planning::RunRequest at_site(planning::RunRequest request, const spec::Site& site);
 
-/// The variables of `shell` that runs on this machine depend on, and that reach no job of the site.
+/// Returns variables of `shell` that runs on this machine depend on, and that reach no job of the
+/// site.
 std::vector<std::string> left_behind(const base::Environment& shell, const spec::Site& site);
 
-/// The jobs that a run of `request`, or each `pack` of a study's `points`, would be. Throws
-/// Error{usage} where the scheduler would not be asked for all that they want. Nothing is made.
+/// Returns the jobs of a run of `request`, or of each `pack` of a study's `points`. Makes nothing.
+/// Throws Error{usage} where the scheduler would not be asked for all that they want.
 std::vector<spec::BatchStep> jobs_for(const planning::RunRequest& request,
                                       const std::vector<spec::StudyPoint>& points,
                                       int pack,
                                       const spec::Site& site,
                                       const spec::SchedulerDescription& scheduler);
 
-/// Throws Error{usage} where the scheduler cannot be held to the site's `at_once` for so many runs.
-/// How large its arrays may be is asked where the site does not say.
+/// Throws Error{usage} where the scheduler cannot keep the site's `at_once` for `runs` runs. Asks
+/// how large its arrays may be where the site does not say.
 void check_at_once(std::size_t runs,
                    int pack,
                    const spec::Site& site,
                    launch::Scheduler& scheduler,
                    const std::stop_token& stop);
 
-/// Plans one run of what was prepared, and hands it in. Returns its id. A run that the scheduler
-/// refuses is closed, and the refusal thrown.
+/// Plans one run of what was prepared, and submits it. Returns its id. Closes a run that the
+/// scheduler refuses, and throws the refusal.
 std::string submit_run(const planning::PreparedRecipe& prepared,
                        const SubmitTools& tools,
                        const std::stop_token& stop);
 
-/// Plans a run for each of `points` (indices) and hands them in: one array, or as many as the
-/// site's limit makes it. Batches of the study that an earlier process began to hand in are
-/// finished first. Returns the ids, in the order of `points`.
+/// Plans a run for each of `points` (indices) and submits them: as one array, or as many as the
+/// site's limit needs. Finishes batches of the study first that an earlier process began to submit.
+/// Returns the ids, in the order of `points`.
 std::vector<std::string> submit_points(const home::StudyFiles& files,
                                        const spec::StudyPlan& study,
                                        const std::vector<std::size_t>& points,
                                        const planning::PreparedRecipe& prepared,
                                        const SubmitTools& tools,
-                                       base::Observer& observer,
                                        const std::stop_token& stop);
 
 }  // namespace sabath::batch

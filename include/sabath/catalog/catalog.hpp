@@ -2,8 +2,10 @@
 
 #include <sabath/base/clock.hpp>
 #include <sabath/spec/asset.hpp>
+#include <sabath/spec/metric.hpp>
 #include <sabath/spec/recipe.hpp>
-#include <sabath/spec/run_record.hpp>
+#include <sabath/spec/run_plan.hpp>
+#include <sabath/spec/run_state.hpp>
 
 #include <cstdint>
 #include <filesystem>
@@ -14,7 +16,13 @@
 #include <string_view>
 #include <vector>
 
+namespace sabath::spec {
+struct RunRecord;
+}
+
 namespace sabath::catalog {
+
+class Database;
 
 /// One line of `list runs`.
 struct RunRow {
@@ -30,17 +38,18 @@ struct RunRow {
   std::string batch{};  ///< folder; empty: no scheduler executes it, or did
   std::string study{};
   std::string message{};
+  std::string placed{};  ///< `created`, or the place of an older run where its clock was ahead
 };
 
-/// The last value of one metric of a run; of one of performance the median too.
+/// The last value of one metric of a run, and the median of a performance metric.
 struct RunMetric {
-  std::size_t run = 0;  ///< which of those asked for
+  std::size_t run = 0;  ///< index in the requested runs
   std::string stream{};
   std::string name{};
   std::string unit{};
   spec::Better better = spec::Better::none;
   bool performance = false;
-  double last = 0;  ///< NaN where it is no number
+  double last = 0;  ///< NaN if not a number
   double median = 0;
 };
 
@@ -62,36 +71,39 @@ struct CatalogStats {
   std::string sqlite_version{};
 };
 
-/// The SQLite index. A cache of files, never the truth: it may be deleted at any time. Opening
-/// applies migrations; a catalog of a newer version is refused with both numbers (Error{catalog}).
-/// One that is found to be damaged, now or by any member later, is set aside as FILE.damaged and
-/// that is an Error{catalog}: the next one is new.
+/// The SQLite index of runs and documents: a cache of files, which may be deleted at any time.
+/// Opening applies migrations. Throws Error{catalog} with both numbers for a catalog of a newer
+/// version. A damaged catalog, found now or by any member later, is renamed to FILE.damaged with an
+/// Error{catalog}: the next one is new.
 class Catalog {
  public:
   explicit Catalog(const std::filesystem::path& database);
-  /// For who makes it again from nothing: a file whose tables, views or triggers are not those of a
-  /// catalog is set aside as FILE.damaged. True where that was done.
+  /// Before a rebuild: renames a file whose tables, views or triggers are not those of a catalog to
+  /// FILE.damaged. Returns whether it did.
   static bool set_aside_if_foreign(const std::filesystem::path& database);
   ~Catalog();
   Catalog(const Catalog&) = delete;
   Catalog& operator=(const Catalog&) = delete;
 
-  /// Inserts or replaces; many at a time within one transaction by `Transaction`.
+  /// Inserts or replaces; use `Transaction` for many at a time.
   void put_plan(const spec::RunPlan& plan, const std::string& directory);
-  /// `batch`: as in RunRow; empty: what the catalog knows of it stays.
+  /// `batch`: as in RunRow; empty keeps the known value.
   void put_record(const spec::RunRecord& record,
                   const std::string& directory,
                   const std::string& batch = {});
   void put_state(const std::string& run_id, spec::RunState state, const std::string& message);
-  /// The same of a run that is not over: what was seen before it ended changes nothing.
+  /// The same for a run that has not ended; does nothing for one that has.
   void put_seen(const std::string& run_id, spec::RunState state, const std::string& message);
-  void forget_run(const std::string& run_id);
+  /// The place of the newest run that is not dated after `now`; empty: none.
+  std::string newest_place(base::WallTime now) const;
+  /// Places the runs that are dated after `now` right behind `place`. No run is made in the future:
+  /// the clock of its machine was ahead.
+  void place_future_runs(const std::string& place, base::WallTime now);
   void forget_all_runs();
-  /// Have all run directories been read since the file was made?
+  /// Whether all run directories have been read since the file was created.
   bool is_filled() const;
   void set_filled();
-  /// Replaces what is known of documents whose file changed (`stamp` is its digest), keeps the
-  /// rest, drops those not `seen` since `begin_documents`.
+  /// Inserts or replaces a document by its path.
   void put_asset(const spec::Asset& asset, const std::string& path);
   void put_recipe(const spec::Recipe& recipe, const std::string& path);
   void keep_only_documents(const std::vector<std::string>& paths);
@@ -109,22 +121,24 @@ class Catalog {
     std::unique_ptr<State> state_;
   };
 
-  /// Newest first, of a selection as of `select` where there is one; 0: all.
+  /// The newest runs first, of a selection as in `select`, if any. A limit of 0 means all. The
+  /// order is that of `RunRow::placed`, in every member.
   std::vector<RunRow> runs(std::size_t limit = 0,
                            std::string_view selection = {},
                            base::WallTime now = {}) const;
-  /// A selection, oldest first: an id or unique prefix, "@last", "@last~3", "A..B", or "key=value"
-  /// terms joined by commas (recipe, tag, host, status, seed, since=7d, any parameter by name; `*`
-  /// matches any text). Throws Error{usage} for one that cannot be read, Error{not_found} (with the
-  /// nearest ids as hint) when nothing matches an id, a prefix or @last.
+  /// The runs of a selection, oldest first. A selection is an id or unique prefix, "@last",
+  /// "@last~3", "A..B", or "key=value" terms joined by commas. Keys are recipe, tag, host, status,
+  /// seed, since (7d) and any parameter by name. A `*` matches any text. Throws Error{usage} for
+  /// one that cannot be read. Throws Error{not_found}, with the nearest ids as hint, when nothing
+  /// matches an id, a prefix or @last.
   std::vector<RunRow> select(std::string_view selection, base::WallTime now) const;
   std::vector<RunRow> in_state(spec::RunState state) const;
   /// By run, stage and name.
   std::vector<RunMetric> metrics_of(const std::vector<RunRow>& runs) const;
-  /// What each run has for a key, empty where it has nothing: host (or node), seed, tag (all of
-  /// them, joined by '+'), study, user, state, recipe, recipe_digest; cpu, gpu, os, kernel; code,
-  /// data and environment (the facet's digest); else a parameter, or a column of an imported table.
-  /// Nothing where no run has such a one.
+  /// The value of each run for a key, or an empty text. Keys of a run: host (or node), seed, tag
+  /// (all, joined by '+'), study, user, state, recipe, recipe_digest. Keys of its host: cpu, gpu,
+  /// os, kernel. The keys code, data and environment give the facet's digest. Any other key is a
+  /// parameter, or a column of an imported table. Returns nothing if no run has such a parameter.
   std::optional<std::vector<std::string>> values_of(const std::vector<RunRow>& runs,
                                                     std::string_view key) const;
   /// The keys that values_of knows for these runs.
@@ -135,8 +149,7 @@ class Catalog {
   CatalogStats stats() const;
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  std::unique_ptr<Database> database_;
 };
 
 }  // namespace sabath::catalog

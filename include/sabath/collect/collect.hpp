@@ -15,18 +15,18 @@
 
 namespace sabath::collect {
 
-/// What a stage left: its own folder has stdout.log, stderr.log, metrics-<rank>.jsonl and the
-/// folder `work` that it ran in.
+/// Files of a finished stage. Its folder has stdout.log, stderr.log, metrics-<rank>.jsonl and the
+/// working folder `work`.
 struct StageFiles {
   std::string stage{};
   std::filesystem::path directory{};
-  std::filesystem::path outputs{};  ///< the folder of its outputs; need not be there
-  /// Its folders in earlier attempts that it went on from, oldest first.
+  std::filesystem::path outputs{};  ///< the folder of its outputs; may be missing
+  /// Its folders in earlier attempts that it continued, oldest first.
   std::vector<std::filesystem::path> earlier{};
-  base::ReadLimits limits{};  ///< looked at while its files are read
+  base::ReadLimits limits{};  ///< checked while its files are read
 };
 
-/// A line (or record, from 1) that could not be read: where and why. Kept few; counted all.
+/// A line (or record, from 1) that could not be read. All are counted, the first few are kept.
 struct BadLine {
   std::filesystem::path file{};
   std::uint64_t line = 0;
@@ -40,13 +40,13 @@ struct Searched {
   std::filesystem::path path{};
 };
 
-/// In which order one rank of a stage took its samples, as far as the code told.
+/// Digest of the order in which one rank of a stage took its samples, as the code reported it.
 struct SampleOrder {
   std::int32_t rank = 0;
   std::string digest{};
 };
 
-/// What the code told of what decides its results.
+/// Seeds and orders of samples that the code reported.
 struct Reported {
   std::map<std::string, std::string> seeds{};  ///< by what they seed
   std::vector<SampleOrder> orders{};
@@ -57,23 +57,24 @@ struct Extraction {
   std::uint64_t bad_lines = 0;
   std::vector<BadLine> examples{};  ///< the first ten
   std::vector<Searched> searched{};
-  spec::Collected collected{};  ///< what else was found or should be told
+  spec::Collected collected{};  ///< other findings, and notes for the user
   Reported reported{};
-  /// By metric of MLLOG that has steps: they are numbers of samples (`samples_count`).
+  /// MLLOG metrics with steps: whether the steps are numbers of samples (`samples_count`).
   std::map<std::string, bool> counts_samples{};
-  std::optional<double> start_s{};  ///< when the run began, as the code told (MLLOG's `run_start`)
+  std::optional<double>
+      start_s{};  ///< begin of the run, as the code reported it (MLLOG's `run_start`)
 };
 
-/// Gets metrics out of what a stage left in its folders.
+/// Reads metrics from the files of a stage.
 class Extractor {
  public:
   virtual ~Extractor() = default;
   virtual spec::SourceKind kind() const = 0;  ///< its word in a recipe's "from"
   virtual std::string_view description() const = 0;
-  /// Reads the files and gives every point of the `wanted` metrics (all of this kind, and of this
-  /// stage) to `sink` under the stage's name. JSON lines and MLLOG's are taken without being
-  /// wanted. Missing files are no error; unreadable lines are counted, never fatal. Constant memory
-  /// in the size of the files.
+  /// Passes every point of the `wanted` metrics (all of this kind, and of this stage) to `sink`
+  /// under the stage's name. JSON lines and MLLOG lines are also read if not wanted. Missing files
+  /// are not errors; unreadable lines are counted, never fatal. Memory does not grow with the
+  /// files.
   virtual Extraction extract(const StageFiles& files,
                              const std::vector<spec::MetricSpec>& wanted,
                              base::SeriesSink& sink) = 0;
@@ -82,12 +83,12 @@ class Extractor {
 /// The only list of extractors.
 std::vector<std::unique_ptr<Extractor>> builtin_extractors();
 
-/// Every extractor that has something to do for this stage, in order. `declared`: of all stages.
+/// Runs the extractors that apply to this stage, in order. `declared`: the metrics of all stages.
 Extraction extract_all(const StageFiles& files,
                        const std::vector<spec::MetricSpec>& declared,
                        base::SeriesSink& sink);
 
-/// A sink that passes points on to `next` and sums them up on the way.
+/// A sink that passes points on to `next` and summarizes them.
 class Summarizer final : public base::SeriesSink {
  public:
   /// `declared` gives unit, direction, kind and warm-up; undeclared metrics are kept too.

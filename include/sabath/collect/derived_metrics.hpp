@@ -10,9 +10,9 @@
 
 namespace sabath::collect {
 
-/// A sink that passes points on to `next`, and adds metrics that follow from their times
+/// A sink that passes points on to `next` and adds metrics derived from their times
 /// (spec::with_derived): time per epoch and step, steps or samples per second, time to a target.
-/// Without times there are none. Memory does not grow with the points.
+/// Adds none for points without times. Memory does not grow with the points.
 class DerivedMetrics final : public base::SeriesSink {
  public:
   /// `declared` must outlive this.
@@ -22,11 +22,12 @@ class DerivedMetrics final : public base::SeriesSink {
   DerivedMetrics& operator=(const DerivedMetrics&) = delete;
   base::SeriesId open(std::string_view stream, std::string_view metric) override;
   void add(base::SeriesId series, const base::SeriesPoint& point) override;
-  /// The run of `stream` began then, as the code itself told; else it is the first time of a point.
+  /// Sets the begin of the run of `stream`, as the code reported it. Default: the first point's
+  /// time.
   void start(std::string_view stream, double time_s);
-  /// The steps of this series are numbers of samples: it has samples per second, and no steps.
+  /// Declares the steps of this series as numbers of samples: derives samples per second instead.
   void count_samples(std::string_view stream, std::string_view metric);
-  /// Once all points were added: gives the rest to `next`, and says what a person should know.
+  /// To be called after the last point: passes the rest to `next` and returns notes for the user.
   std::vector<std::string> finish();
 
  private:

@@ -7,11 +7,13 @@
 
 namespace sabath::compare {
 
-/// Digests of all values of a container, chunk by chunk: at most 4096 chunks an array, of 64 KiB or
-/// more, so that arrays of one type and shape are cut alike. Besides the exact ones there are those
-/// of the values rounded to the tolerance (`recipe`, else that of the type): where two chunks agree
-/// in these, each pair of their values holds the tolerance; where they do not, it may hold it all
-/// the same. `between` is called after each block that was read, and may throw.
+/// Computes digests of all values of a container, chunk by chunk: at most 4096 chunks an array, of
+/// 64 KiB or more. Arrays of one type and shape have the same chunks.
+///
+/// Each chunk has an exact digest and one of the values rounded to the tolerance (`recipe`, else
+/// that of the type). Where two chunks agree in the rounded digest, each pair of values holds the
+/// tolerance; the converse does not follow. `between` is called after each block that was read, and
+/// may throw.
 spec::OutputTrees make_trees(base::ArraySource& source,
                              const spec::Tolerance& recipe,
                              const std::function<void()>& between = {});

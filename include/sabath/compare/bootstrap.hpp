@@ -10,7 +10,7 @@
 
 namespace sabath::compare {
 
-/// How an interval is resampled; the same numbers give the same interval on every machine.
+/// Parameters of resampling. The same numbers give the same interval on every machine.
 struct Resampling {
   std::uint64_t seed = 0;
   std::uint32_t resamples = 9999;
@@ -32,10 +32,11 @@ struct BootstrapInterval {
 /// A number made of groups, such as the difference of their means.
 using GroupStatistic = std::function<double(const std::vector<std::span<const double>>&)>;
 
-/// Bias-corrected and accelerated (B. Efron, J. Am. Stat. Assoc. 82, 1987), each group resampled by
-/// itself; the acceleration is from leaving out one value at a time. Nothing for a group of fewer
-/// than 20 values (there the interval covers far less than it says), and where the statistic is not
-/// finite. A statistic that no resampling changes gives an interval of no width.
+/// Bias-corrected and accelerated interval (B. Efron, J. Am. Stat. Assoc. 82, 1987). Each group is
+/// resampled by itself; the acceleration comes from leaving out one value at a time. Returns
+/// nothing for a group of fewer than 20 values, where the interval covers far less than nominal, or
+/// where the statistic is not finite. A statistic that resampling does not change gives an interval
+/// of no width.
 std::optional<BootstrapInterval> bca_interval(const std::vector<std::vector<double>>& groups,
                                               const GroupStatistic& statistic,
                                               const Resampling& how);

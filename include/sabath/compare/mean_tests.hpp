@@ -7,7 +7,12 @@
 
 namespace sabath::compare {
 
-/// Welch's t test: are the means of two groups different? A difference that is not shown is no
+/// Probability that Student's t with so many degrees of freedom exceeds `t`, and the t that is
+/// exceeded with probability `tail`.
+double t_tail(double t, double freedom);
+double t_exceeded(double tail, double freedom);
+
+/// Welch's t test: do the means of two groups differ? A missing difference does not prove
 /// agreement.
 struct Welch {
   double difference = 0;  ///< mean of a - mean of b
@@ -15,13 +20,11 @@ struct Welch {
   double t = 0;
   double freedom = 0;  ///< Welch and Satterthwaite
   double p = 1;        ///< two-sided
-
-  bool operator==(const Welch&) const = default;
 };
 
 /// t = d / se, se^2 = va/n + vb/m, freedom = se^4 / ((va/n)^2/(n-1) + (vb/m)^2/(m-1)) (B. L. Welch,
-/// Biometrika 34, 1947). Nothing where a side has fewer than two values, both variances are zero,
-/// or a mean, a standard deviation or the difference is no finite number.
+/// Biometrika 34, 1947). Returns nothing where a side has fewer than two values or both variances
+/// are zero. Also where a mean, a standard deviation or the difference is not finite.
 std::optional<Welch> welch_test(const Moments& a, const Moments& b);
 
 /// Two one-sided tests: do the means differ by less than a margin?
@@ -30,36 +33,31 @@ struct Equivalence {
   double p = 1;         ///< the greater of the two
   Interval interval{};  ///< of the difference, at 1 - 2 alpha
   bool holds = false;   ///< p < alpha, which is: the interval lies within (-margin, margin)
-
-  bool operator==(const Equivalence&) const = default;
 };
 
-/// With the error and the degrees of freedom of Welch (D. J. Schuirmann, J. Pharmacokinet.
-/// Biopharm. 15, 1987; the latter as in D. Lakens, Soc. Psychol. Personal. Sci. 8, 2017). Nothing
-/// as for `welch_test`, and for a margin that is negative or no number. A margin of zero never
+/// TOST with the error and the degrees of freedom of Welch (D. J. Schuirmann, J. Pharmacokinet.
+/// Biopharm. 15, 1987; the latter as in D. Lakens, Soc. Psychol. Personal. Sci. 8, 2017). Returns
+/// nothing as `welch_test` does, and for a margin that is negative or NaN. A margin of zero never
 /// holds.
 std::optional<Equivalence> equivalence_test(const Moments& a,
                                             const Moments& b,
                                             double margin,
                                             double alpha = 0.05);
 
-/// Difference of the means in pooled standard deviations, without the bias of small groups:
-/// (mean a - mean b) / s * Gamma(f/2) / (sqrt(f/2) Gamma((f-1)/2)), f = n + m - 2 (L. V. Hedges, J.
-/// Educ. Stat. 6, 1981). Nothing for f < 2, where s is zero or infinite, or a mean is no number.
+/// Difference of the means in pooled standard deviations, without the bias of small groups: (mean a
+/// - mean b) / s * Gamma(f/2) / (sqrt(f/2) Gamma((f-1)/2)), f = n + m - 2 (L. V. Hedges, J. Educ.
+/// Stat. 6, 1981). Returns nothing for f < 2, where s is zero or infinite, or a mean is NaN.
 std::optional<double> hedges_g(const Moments& a, const Moments& b);
 
-/// mean +- t(1 - alpha/2, n - 1) * s * sqrt(1 + 1/n): where one more run of the same lies with
-/// probability 1 - alpha. Nothing for fewer than two references.
+/// mean +- t(1 - alpha/2, n - 1) * s * sqrt(1 + 1/n): contains one more run of the same kind with
+/// probability 1 - alpha. Returns nothing for fewer than two references.
 std::optional<Interval> prediction_interval(const Moments& reference, double alpha = 0.01);
-
-/// mean +- t * s / sqrt(n). Nothing for fewer than two values.
-std::optional<Interval> mean_interval(const Moments& group, double alpha = 0.05);
 
 /// sqrt((va + vb) / 2).
 double mean_sd(const Moments& a, const Moments& b);
 
-/// The p values of a family of tests, adjusted so that each may be held against alpha (S. Holm,
-/// Scand. J. Stat. 6, 1979). One that is NaN stays so, and counts as a test of the family.
+/// Adjusts the p values of a family of tests, so that each can be compared with alpha (S. Holm,
+/// Scand. J. Stat. 6, 1979). NaN stays NaN, and counts as a test of the family.
 std::vector<double> holm(std::span<const double> p);
 
 }  // namespace sabath::compare

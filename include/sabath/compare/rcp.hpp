@@ -11,9 +11,9 @@
 
 namespace sabath::compare {
 
-/// MLPerf's reference convergence points can be read in two ways: `code` is what rcp_checker.py
-/// does since July 2024 (the standard deviation of all runs), `policy` what the examples of the
-/// training policies compute (that of the runs that are left after trimming). Both divide by n.
+/// Reading of MLPerf's reference convergence points. `code` is what rcp_checker.py does since July
+/// 2024 (the standard deviation of all runs). `policy` is what the examples of the training
+/// policies compute (that of the runs left after trimming). Both divide by n.
 enum class RcpReading { code, policy };
 
 struct RcpRules {
@@ -30,7 +30,7 @@ struct RcpRuns {
   std::vector<double> epochs{};
 };
 
-/// What is asked of a submission at one batch size.
+/// Requirement for a submission at one batch size.
 struct RcpPoint {
   std::uint64_t batch_size = 0;
   double mean = 0;  ///< olympic: without the `trimmed` lowest and highest
@@ -41,17 +41,16 @@ struct RcpPoint {
   double minimum = 0;      ///< the least mean that a submission may have
   double max_speedup = 0;  ///< mean / minimum
   bool interpolated = false;
-
-  bool operator==(const RcpPoint&) const = default;
 };
 
-/// minimum = mean - t(1 - alpha, n_ref + n_sub - 2) * sd * sqrt(1/n_ref + 1/n_sub), at least 0,
-/// where n_ref is what trimming leaves and n_sub = N - 2; it is what the checker finds by halving.
-/// Throws Error{usage} where trimming leaves nothing, N < 3 or a value is not finite.
+/// minimum = mean - t(1 - alpha, n_ref + n_sub - 2) * sd * sqrt(1/n_ref + 1/n_sub), at least 0.
+/// n_ref is the number of runs after trimming, n_sub = N - 2. The checker finds the same by
+/// bisection. Throws Error{usage} where trimming leaves nothing, N < 3 or a value is not finite.
 RcpPoint rcp_point(const RcpRuns& runs, const RcpRules& rules);
 
-/// The points in order of batch size without those below the one that converges fastest, and in one
-/// pass without those slower than the line between their neighbours, as the checker prunes them.
+/// Prunes points as the checker does. Returns them in order of batch size, without those below the
+/// one that converges fastest. One pass then drops points slower than the line between their
+/// neighbours.
 std::vector<RcpPoint> prune(std::vector<RcpPoint> points, const RcpRules& rules);
 
 struct RcpVerdict {
@@ -62,10 +61,10 @@ struct RcpVerdict {
   double scale = 1;  ///< by which its time is multiplied: above 1 where it converged faster
 };
 
-/// A submission of N runs at a batch size; NaN or infinity: did not converge. Its own point where
-/// there is one, else between two neighbours, else the one of the smallest batch; above the largest
-/// it is INCONCLUSIVE: a point must be supplied. One-sided: it only finds convergence that is too
-/// fast.
+/// Checks a submission of N runs at a batch size; NaN or infinity means that a run did not
+/// converge. Uses the point of that batch size, else one between two neighbours, else the one of
+/// the smallest batch. Above the largest it is INCONCLUSIVE: a point must be supplied. One-sided:
+/// finds only convergence that is too fast.
 RcpVerdict check_rcp(const std::vector<RcpRuns>& references,
                      std::uint64_t batch_size,
                      std::span<const double> epochs,
@@ -76,8 +75,9 @@ struct SeedVerdict {
   std::string reason{};
 };
 
-/// Each run logs a seed, and no two the same one at the same place (seed_checker.py). Seeds are
-/// whole numbers from -2^63 to 2^64 - 1: for another text, and for no runs, it is INCONCLUSIVE.
+/// Checks that each run logs a seed, and that no two have the same one at the same place
+/// (seed_checker.py). Seeds are whole numbers from -2^63 to 2^64 - 1. INCONCLUSIVE for other texts,
+/// and without runs.
 SeedVerdict check_seeds(const std::vector<std::vector<spec::SeedPlace>>& runs);
 
 }  // namespace sabath::compare

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sabath/spec/metric.hpp>
+#include <sabath/spec/output_rule.hpp>
 #include <sabath/spec/recipe.hpp>
 
 #include <map>
@@ -8,30 +9,37 @@
 #include <string>
 #include <vector>
 
+namespace sabath::spec {
+struct RunRecord;
+}
+
 namespace sabath::compare {
 
-/// What recipes say of a comparison: that of one run, or those of both (`merged_rules`).
+/// Rules of the recipes for a comparison: of one run, or of both (`merged_rules`).
 struct Rules {
   std::vector<spec::MetricSpec> metrics{};
   std::map<std::string, spec::OutputRule> outputs{};  ///< by declared path
   std::optional<spec::Rung> require{};
-  /// What B's recipe says of outputs, where it says something else; `outputs` are A's then.
+  /// Rules of B's recipe for outputs, where these differ; `outputs` are A's then.
   std::optional<std::map<std::string, spec::OutputRule>> outputs_of_b{};
-  /// Metrics of which the recipes say what cannot both hold, and what: these are not evaluated.
+  /// Metrics for which the recipes contradict each other, with the reason. These are not evaluated.
   std::map<std::string, std::string> conflicts{};
 };
 
-/// What both say of a float64, with every part filled in: where they differ, the smaller counts.
+/// The smaller tolerance of two for a float64. Every part of the result is set.
 spec::Tolerance smaller_tolerance(const spec::Tolerance& a, const spec::Tolerance& b);
 
-/// What two declarations of one metric say that cannot both hold, of what a judgement goes by: by
-/// the name of what cannot be judged then, which is the metric or its time to the target.
+/// Contradictions of two declarations of one metric, in what a verdict depends on. The key names
+/// what cannot be judged: the metric, or its time to the target.
 std::map<std::string, std::string> conflicts_of(const spec::MetricSpec& a,
                                                 const spec::MetricSpec& b);
 
-/// The rules of two runs, whose recipes may say different things. What either declares is judged,
-/// by the smaller tolerance and the stronger rung; what one does not say is what it is by default.
-/// Symmetric but for which of the two `outputs_of_b` are of.
+/// Rules for two runs, whose recipes may differ. What either recipe declares is judged, by the
+/// smaller tolerance and the stronger rung. Symmetric except that `outputs_of_b` depends on the
+/// order.
 Rules merged_rules(const Rules& a, const Rules& b);
+
+/// Whether the metric belongs to a stage that the run lacks (another task's), or that was not due.
+bool is_elsewhere(const spec::MetricSpec& metric, const spec::RunRecord& record);
 
 }  // namespace sabath::compare

@@ -3,6 +3,7 @@
 #include <sabath/base/clock.hpp>
 #include <sabath/home/run_files.hpp>
 #include <sabath/spec/collection.hpp>
+#include <sabath/spec/run_record.hpp>
 
 #include <filesystem>
 #include <optional>
@@ -11,20 +12,19 @@
 
 namespace sabath::execution {
 
-/// A finished run with the newest of what was collected of it: its own record, or a later
-/// collection, whose metrics then stand in the place of the record's.
+/// A finished run with its newest metrics: those of its record, or of a later collection.
 struct CurrentRecord {
   spec::RunRecord record{};
-  int collection = 0;  ///< 0: the record's own
+  int collection = 0;  ///< 0: of the record itself
   std::string collected_at{};
   std::filesystem::path series{};
   std::vector<spec::MetricSpec> declared{};
 };
 
-/// Nothing while the run is not finished.
+/// Returns nothing while the run is not finished.
 std::optional<CurrentRecord> read_current(const home::RunFiles& files);
 
-/// Of that what spec::parse_run_summary reads.
+/// Returns the part that spec::parse_run_summary reads.
 std::optional<spec::RunRecord> read_current_summary(const home::RunFiles& files);
 
 /// Collects the metrics of a finished run again, with `patterns` (see spec::parse_patterns), into

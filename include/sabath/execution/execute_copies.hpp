@@ -10,14 +10,14 @@
 
 namespace sabath::execution {
 
-/// Some starters hand the variables of `exec`'s node to ranks elsewhere: from here on this process
-/// has no name of a node that it is not on. For one with a single thread.
+/// Clears a node name that belongs to `exec`'s node: some starters hand its variables to ranks
+/// elsewhere. For a process with a single thread.
 void forget_others_name();
 
 /// What `sabath exec --copies WHAT FILE` does on each node of a job, for the `exec` that wrote the
-/// file: "make" copies what stages read to the node's own disk, "remove" takes it away. Does
-/// nothing where another process of the node was quicker. Returns lines for that
-/// `exec`. Wants forget_others_name() before. Throws Error{usage|storage|interrupted}.
+/// file. "make" copies what stages read to the node's own disk, "remove" removes it. Does nothing
+/// where another process of the node was quicker. Call forget_others_name() before. Returns lines
+/// for that `exec`. Throws Error{usage|storage|interrupted}.
 std::vector<std::string> execute_copies(const std::string& what,
                                         const std::filesystem::path& file,
                                         base::ProcessRunner& processes,

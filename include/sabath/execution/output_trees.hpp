@@ -3,7 +3,7 @@
 #include <sabath/base/observer.hpp>
 #include <sabath/home/run_files.hpp>
 #include <sabath/spec/output_trees.hpp>
-#include <sabath/spec/run_record.hpp>
+#include <sabath/spec/stage_record.hpp>
 
 #include <filesystem>
 #include <optional>
@@ -12,9 +12,9 @@
 
 namespace sabath::execution {
 
-/// Writes the digests of the values of an output that was hashed, rounded to what its recipe says,
-/// and notes that in its record. Of one below 1 MiB, or without arrays, there are none. What goes
-/// wrong here is told and fails nothing: the output itself is there. Throws Error{interrupted}.
+/// Writes the digests of the values of a hashed output, rounded as its recipe says, and notes that
+/// in its record. Skips outputs below 1 MiB or without arrays. Warns of failures, which fail
+/// nothing: the output itself exists. Throws Error{interrupted}.
 void keep_trees(spec::OutputRecord& output,
                 const home::RunFiles& files,
                 const std::string& recipe_text,

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <sabath/launch/launcher.hpp>
-#include <sabath/spec/run_record.hpp>
+#include <sabath/spec/run_state.hpp>
 
 #include <chrono>
 #include <filesystem>
@@ -9,7 +9,7 @@
 
 namespace sabath::execution {
 
-/// How one run ended.
+/// End of one run.
 struct RunOutcome {
   std::string run_id{};
   std::filesystem::path directory{};
@@ -17,18 +17,18 @@ struct RunOutcome {
   std::string message{};
 };
 
-/// What the files of a run say of its end; `lost` while they say none. Nobody must be executing it.
+/// Returns the end of a run by its files; `lost` without one. Nobody must be executing the run.
 RunOutcome outcome_of(const std::filesystem::path& run_directory);
 
-/// The same of a run that may be under way: then `planned` or `running`.
+/// The same for a run that may be executed now: then `planned` or `running`.
 RunOutcome look_at_run(const std::filesystem::path& run_directory);
 
-/// The first pause between two looks at runs that go on, and the one after `pause`: a sixteenth of
-/// what it has taken, at most 100 ms, so that a short run is not waited for after its end.
+/// The first pause between two looks at running runs, and the one after `pause`. Each is a
+/// sixteenth longer, at most 100 ms. So the end of a short run is noticed soon.
 inline constexpr std::chrono::nanoseconds first_look = std::chrono::milliseconds(1);
 std::chrono::nanoseconds longer_look(std::chrono::nanoseconds pause);
 
-/// A run that somebody executes, until it is over.
+/// A run that is executed, until it ends.
 class RunInFlight {
  public:
   RunInFlight(launch::Launcher& launcher, launch::JobId job, std::filesystem::path directory)
@@ -37,9 +37,9 @@ class RunInFlight {
   const std::filesystem::path& directory() const noexcept { return directory_; }
   std::string run_id() const { return directory_.filename().string(); }
   bool is_over() const;
-  /// Asks it to end; once is enough.
+  /// Asks the run to end. Call once.
   void cancel() const { launcher_->cancel(job_); }
-  /// Once it is over. A run that was `cancelled` before `exec` could say anything is closed here.
+  /// Call after the end. Closes a `cancelled` run that `exec` never wrote to.
   RunOutcome outcome(bool cancelled) const;
 
  private:

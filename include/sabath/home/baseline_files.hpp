@@ -10,17 +10,17 @@
 
 namespace sabath::home {
 
-/// Throws Error{not_found|usage}; also where what a metric says does not follow from its values.
+/// Throws Error{not_found|usage}, also if a metric's summary does not follow from its values.
 spec::Baseline read_baseline(const std::filesystem::path& file);
 
-/// Is it a file that `read_baseline` takes, as its name ("*.json") and then its content say? Any
-/// other is none, also one that cannot be read.
+/// Whether `read_baseline` takes the file, by its name ("*.json") and then its content. False for a
+/// file that cannot be read.
 bool is_baseline(const std::filesystem::path& file);
 
 /// The same text for the same baseline.
 void write_baseline(const std::filesystem::path& file, const spec::Baseline& baseline);
 
-/// Does what holds for `pattern` hold for `key`? Site and device may be any.
+/// Whether `pattern` covers `key`. Site and device of the pattern may be any.
 bool holds_for(const spec::BaselineKey& pattern, const spec::BaselineKey& key);
 
 /// The accepted entry that counts for runs of a key, or null: the newest, one for just that site
@@ -28,13 +28,13 @@ bool holds_for(const spec::BaselineKey& pattern, const spec::BaselineKey& key);
 const spec::BaselineEntry* accepted_for(const spec::Baseline& baseline,
                                         const spec::BaselineKey& key);
 
-/// Accepts what is proposed; the indices of these entries. What was accepted before for the same
-/// stays, as its history.
+/// Accepts the proposed entries and returns their indices. Entries accepted before for the same key
+/// stay as its history.
 std::vector<std::size_t> accept_baseline(spec::Baseline& baseline,
                                          const spec::Acceptance& acceptance);
 
-/// In what two keys differ, in words, the most important first: "the site is 'a', of the baseline
-/// 'b'".
+/// Describes how two keys differ, the most important difference first: "the site is 'a', of the
+/// baseline 'b'".
 std::vector<std::string> key_differences(const spec::BaselineKey& of_runs,
                                          const spec::BaselineKey& of_baseline);
 
@@ -48,7 +48,7 @@ struct NearestEntry {
 };
 NearestEntry nearest_entry(const spec::Baseline& baseline, const spec::BaselineKey& key);
 
-/// `key` with what it leaves empty as the entry has it.
+/// `key` with its empty parts filled in from the entry.
 spec::BaselineKey completed(spec::BaselineKey key, const spec::BaselineEntry& entry);
 
 /// "entry of 5 runs such as ID, accepted by NAME on DATE".

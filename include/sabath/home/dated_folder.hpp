@@ -8,7 +8,7 @@
 
 namespace sabath::home {
 
-/// From the system, unpredictable.
+/// Unpredictable random bits of the system.
 std::uint64_t random_bits();
 
 /// Makes `parent`/<name>-<YYYYMMDD>-<hhmmss>-<so many letters> by an exclusive mkdir: no two ever

@@ -26,8 +26,7 @@ struct BadDocument {
   std::string problem{};
 };
 
-/// Finds asset and recipe documents in their folders. A name in an earlier folder hides the same in
-/// a later one.
+/// Finder of asset and recipe documents. A name in an earlier folder hides the same in a later one.
 class Documents {
  public:
   Documents(std::vector<std::filesystem::path> asset_folders,

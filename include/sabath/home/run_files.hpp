@@ -1,12 +1,18 @@
 #pragma once
 
+#include <sabath/base/clock.hpp>
+#include <sabath/spec/host_facts.hpp>
 #include <sabath/spec/run_plan.hpp>
-#include <sabath/spec/run_record.hpp>
+#include <sabath/spec/run_status.hpp>
 
 #include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
+
+namespace sabath::spec {
+struct RunRecord;
+}
 
 namespace sabath::home {
 
@@ -20,7 +26,7 @@ class RunFiles {
   std::filesystem::path status() const { return directory_ / "status.json"; }
   std::filesystem::path record() const { return directory_ / "record.json"; }
   std::filesystem::path series() const { return directory_ / "series.h5"; }
-  /// Of later collections, each in a folder that is called by its number.
+  /// Folder of later collections, each in a numbered subfolder.
   std::filesystem::path collections() const { return directory_ / "collect"; }
   std::filesystem::path outputs(std::string_view stage) const {
     return directory_ / "outputs" / stage;
@@ -29,32 +35,50 @@ class RunFiles {
     return directory_ / "attempts" / std::to_string(number);
   }
 
-  /// Of the attempt that its status names; where a power cut took that, of the last there is.
+  /// Folder of the attempt in its status, or of the last one if a power cut destroyed the status.
   std::filesystem::path last_attempt() const;
 
   spec::RunPlan read_plan() const;
   spec::RunStatus read_status() const;
-  /// Where the record is: record.json, or that of the last attempt where a signal interrupted it
-  /// in a scheduler's job that may come back (close_run.hpp). Nothing while there is none.
+  /// File of the record: record.json, or that of the last attempt if a signal interrupted it in a
+  /// scheduler's job that may restart (close_interrupted). Nothing while there is none.
   std::optional<std::filesystem::path> record_file() const;
   /// Nothing while the run is not finished.
   std::optional<spec::RunRecord> read_record() const;
   void write_status(const spec::RunStatus& status) const;
+  /// Writes record.json of a run that is over. False where one is there: it is never replaced.
+  bool write_record(const spec::RunRecord& record) const;
 
  private:
   std::filesystem::path directory_;
 };
 
-/// What happened to a run, for whoever opens the catalog next.
+/// Text of record.json.
+std::string record_text(const spec::RunRecord& record);
+void write_host_facts(const std::filesystem::path& file, const spec::HostFacts& facts);
+
+/// Event of a run that the next reader of the catalog indexes.
 enum class RunEvent { planned, finished };
 
-/// Puts a run's id into the inbox: `runs`/.inbox/<id>.<event>. The two events have names of their
-/// own, so that taking one note never swallows the other.
+/// Puts a run's id into the inbox: `runs`/.inbox/<id>.<event>. Each event has its own name, so that
+/// consuming one note never loses the other.
 void announce(const std::filesystem::path& runs, std::string_view run_id, RunEvent event);
 
-/// What a status says of this process: node, boot id, pid and its start.
+/// Fills in this process: node, boot id, pid and its start.
 void stamp_process(spec::RunStatus& status);
-/// Is the process that a status names provably gone? Only ever true on the node that it ran on.
+/// Whether the process in a status is provably gone. True only on the node that it ran on.
 bool is_provably_gone(const spec::RunStatus& status);
+
+/// Closes a run that a signal interrupted in a scheduler's job: makes the record of its attempt the
+/// record of the run, which then cannot be continued. To be called when the job will not restart.
+/// Returns false if the attempt has no record or the run already has one. Throws Error{storage}.
+bool close_interrupted(const RunFiles& files);
+
+/// Writes the state, and the reason, of a run that has no executor and no record, and notifies the
+/// catalog. Throws Error{storage}.
+void close_run(const RunFiles& files,
+               spec::RunState state,
+               const std::string& why,
+               const base::Clock& clock);
 
 }  // namespace sabath::home

@@ -8,24 +8,24 @@
 
 namespace sabath::home {
 
-/// The output of a run as it grows, stage after stage, of its newest attempt.
+/// Output of the newest attempt of a run, stage after stage, also while it grows.
 class RunLogs {
  public:
   struct Choice {
-    std::string stage{};  ///< of this one alone; empty: of all
+    std::string stage{};  ///< only this stage; empty: all
     bool errors = false;  ///< stderr instead of stdout
-    bool job = false;     ///< what `exec` and its job wrote instead
+    bool job = false;     ///< output of `exec` and its job instead
   };
 
-  /// Throws Error{not_found} for a stage that the run does not have.
+  /// Throws Error{not_found} for an unknown stage.
   RunLogs(std::filesystem::path run_directory, Choice choice);
 
-  /// What was written since the last call, at most some MiB at a time; before the first output of
-  /// each stage a line says whose it is, where there are several.
+  /// Returns the output since the last call, at most some MiB. With several stages, a title line
+  /// precedes the output of each.
   std::string more();
-  /// Of all of it, as it is now.
+  /// Current size of the log in bytes.
   std::uint64_t size_bytes() const;
-  /// Was there anything?
+  /// Whether any output was found.
   bool found() const { return found_; }
 
  private:
@@ -44,8 +44,8 @@ class RunLogs {
   bool found_ = false;
 };
 
-/// The last lines of a job's log, in one and without secrets; a line of which only the end is read
-/// could show the rest of one, and is left out.
+/// The last lines of a job's log, joined and redacted. Omits a line that is not read from its
+/// beginning: it could show the rest of a secret.
 std::string last_words(const std::filesystem::path& log);
 
 }  // namespace sabath::home

@@ -4,6 +4,7 @@
 #include <sabath/home/documents.hpp>
 #include <sabath/spec/scheduler.hpp>
 #include <sabath/spec/site.hpp>
+#include <sabath/spec/tool.hpp>
 
 #include <filesystem>
 #include <optional>
@@ -18,9 +19,9 @@ struct SiteDocument {
   std::filesystem::path path{};
 };
 
-/// What a site's `scratch` or `staging.folder` is on a node, which may begin with a variable of
-/// that: "$TMPDIR/x", "${TMPDIR}/x". Nothing where the variable is not set, or what comes of it is
-/// no absolute path.
+/// Expands a site's `scratch` or `staging.folder`, which may begin with a variable of the node:
+/// "$TMPDIR/x", "${TMPDIR}/x". Returns nothing if the variable is not set or the result is not an
+/// absolute path.
 std::optional<std::filesystem::path> folder_on_node(const std::string& path,
                                                     const base::Environment& environment);
 
@@ -29,8 +30,8 @@ struct SchedulerDocument {
   std::filesystem::path path{};
 };
 
-/// Finds sites (sites/ in the configuration folder) and schedulers (schedulers/ there, which win,
-/// and those that ship). What they say is executed: own ones must not be writable by others.
+/// Finder of sites (sites/ in the configuration folder) and schedulers (schedulers/ there, before
+/// the shipped ones). Their contents are executed: others must not be able to write the user's own.
 class Sites {
  public:
   /// `shipped` is the folder that has schedulers/ in it.
@@ -43,6 +44,8 @@ class Sites {
 
   std::vector<SiteDocument> sites(std::vector<BadDocument>& bad) const;
   std::vector<SchedulerDocument> schedulers(std::vector<BadDocument>& bad) const;
+  /// Fetchers of tools/ in both folders, sorted by name. Throws as `scheduler` does.
+  std::vector<spec::ToolDescription> tools() const;
 
  private:
   std::filesystem::path configuration_;

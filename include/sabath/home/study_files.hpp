@@ -11,11 +11,11 @@
 
 namespace sabath::home {
 
-/// The files of one study (docs/formats/study.md):
-///   study.json    what it is
-///   runs          a line "<point> <run id>" for each run, before the run is planned
-///   driver.<n>    who has it in hand, as base::ProcessIdentity::text; the highest counts, and is
-///                 touched now and then
+/// The files of one study (docs/formats/study.md).
+/// - `study.json`: what it is.
+/// - `runs`: a line "<point> <run id>" for each run, before the run is planned.
+/// - `driver.<n>`: the driving process, as base::ProcessIdentity::text. The highest number counts,
+///   and its file is touched as a heartbeat.
 class StudyFiles {
  public:
   explicit StudyFiles(std::filesystem::path directory) : directory_(std::move(directory)) {}
@@ -28,22 +28,22 @@ class StudyFiles {
     std::size_t point = 0;
     std::string run_id{};
   };
-  /// In the order in which they were started. A last line that was cut off is none.
+  /// In the order in which they were started. Ignores a truncated last line.
   std::vector<Run> runs() const;
-  /// On the disk when it returns. Throws Error{storage}.
+  /// Durable on return. Throws Error{storage}.
   void add_run(const Run& run) const { add_runs({run}); }
   void add_runs(const std::vector<Run>& runs) const;
 
-  /// Makes this process the one that starts the study's runs, until it ends. Throws Error{usage}
-  /// where another one may still be at it; with `take_over` one on another machine that has given
-  /// no sign of life for `longest_silence` counts as gone.
-  void take_in_hand(bool take_over = false) const;
-  /// Does another process start the study's runs? One on another machine counts until it has given
-  /// no sign of life for `longest_silence`.
-  bool is_in_other_hands() const;
-  /// A sign of life for others, every `sign_interval`. Throws Error{usage} where another process
-  /// has taken the study over.
-  void give_sign() const;
+  /// Makes this process the driver, which starts the study's runs. Throws Error{usage} if another
+  /// driver may be alive. With `take_over`, a driver on another machine counts as gone after
+  /// `heartbeat_timeout`.
+  void become_driver(bool take_over = false) const;
+  /// Whether another process is the driver. One on another machine counts as alive for
+  /// `heartbeat_timeout` after its last heartbeat.
+  bool has_other_driver() const;
+  /// Sends a heartbeat; to be called every `heartbeat_interval`. Throws Error{usage} if another
+  /// process has taken the study over.
+  void send_heartbeat() const;
 
  private:
   std::filesystem::path directory_;
@@ -55,7 +55,7 @@ StudyFiles make_study(const std::filesystem::path& studies,
                       spec::StudyPlan& plan,
                       base::Clock& clock);
 
-/// By its id or the beginning of it that no other has. Throws Error{not_found|usage}.
+/// Finds a study by its id or a unique prefix. Throws Error{not_found|usage}.
 StudyFiles find_study(const std::filesystem::path& studies, std::string_view id);
 
 /// The ids of all studies, oldest first.

@@ -1,15 +1,12 @@
 #pragma once
 
 #include <sabath/base/clock.hpp>
-#include <sabath/base/file.hpp>
 #include <sabath/base/process/process.hpp>
 #include <sabath/home/folders.hpp>
+#include <sabath/planning/run_request.hpp>
 #include <sabath/spec/recipe.hpp>
 #include <sabath/spec/run_plan.hpp>
 
-#include <cstdint>
-#include <filesystem>
-#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -19,87 +16,76 @@
 
 namespace sabath::planning {
 
-/// What another run was of, whose code is this one's too.
-struct OriginalCode {
-  spec::CodeState state{};
-  std::filesystem::path run_directory{};
-};
-
-/// What a user asked of one run.
-struct RunRequest {
-  spec::Recipe recipe{};
-  /// What finds the recipe again, from any folder: its name or its path. Empty: its name.
-  std::string named{};
-  std::map<std::string, std::string> set{};  ///< --set NAME=VALUE, as text
-  std::optional<std::uint64_t> seed{};       ///< --seed; else one is drawn from the system
-  std::vector<std::string> tags{};
-  bool fresh = false;        ///< reuse no cached stage
-  std::string only_stage{};  ///< just this stage and what it needs
-  std::string task{};        ///< of the recipe; empty: the stages without one
-  bool offline = false;      ///< inputs that are not here are an error
-  bool elsewhere = false;    ///< a scheduler's nodes execute it: what fits here says nothing
-  std::string variant{};     ///< of the environment; empty: the site's choice, else the first
-  std::optional<spec::TrustSeen> trusted{};  ///< for RunPlan::trusted
-  std::string repeats{};                     ///< the run that this one does again, or empty
-  /// Those of the run that this one does again: exactly these bytes. Empty: what the assets are
-  /// now.
-  std::vector<spec::PlannedInput> inputs{};
-  std::optional<OriginalCode> original{};  ///< of that run too
-  /// An earlier run of the same submission, planned a moment ago: as long as the recipe's folder is
-  /// the same, its archive and what git said are this run's too.
-  std::optional<OriginalCode> sibling{};
-  /// Of what is written; whoever plans many runs brings them to the disk at once.
-  base::Durability durability = base::Durability::durable;
-  std::string study_id{};  ///< that the run belongs to, or empty
-  std::optional<std::uint64_t> study_point{};
-  std::optional<spec::Place> place{};  ///< what the run has to itself
-  /// The variables that choose among ways to compute, in place of those of this process that do;
-  /// nothing: these.
-  std::optional<std::map<std::string, std::string>> knobs{};
-  /// Other variables of this process that the run does not inherit. No plan has them or values.
-  std::set<std::string> left_out{};
-  /// The words of `sabath` that ask for it; empty: those of `run`.
-  std::vector<std::string> again{};
-  /// Told the run's id before anything of the run can be found, or nothing.
-  std::function<void(const std::string& run_id)> announce_id{};
-  std::string site{};       ///< whose scheduler executes it; empty: this machine does
-  std::string scheduler{};  ///< of that site
-  std::string batch{};      ///< folder of its batch, from the run's own; or empty
-};
-
-/// The environments of a run, ready on this machine.
+/// Environments of a run, ready on this machine.
 struct RunEnvironments {
   spec::BuiltEnvironment own{};
   std::map<std::string, spec::BuiltEnvironment> variants{};  ///< those that stages name
+  std::optional<spec::TrustSeen> trusted{};                  ///< for RunPlan::trusted
 };
 
-/// The stages that a request is for, those that are not due too, in an order that respects their
-/// needs. Throws as spec::stages_of_task and spec::ordered_stages.
+/// Returns the stages of a request, including stages that are not due, in an order that respects
+/// their needs. Throws as spec::stages_of_task and spec::ordered_stages.
 std::vector<const spec::Stage*> stages_of(const RunRequest& request);
 /// Checks the conditions of the request's stages (spec::check_due), and that no tag is a secret.
-void check_due(const RunRequest& request);
-/// The variants, but for the run's own, that stages of the request which are due name.
-std::set<std::string> variants_of(const RunRequest& request);
+void check_due(const RunRequest& request, const spec::ParameterValues& parameters);
+/// Returns the variants, except the run's own, that due stages of the request name.
+std::set<std::string> variants_of(const RunRequest& request,
+                                  const spec::ParameterValues& parameters);
 
-/// Values for all parameters: the defaults, changed by `set`. All problems at once as Error{usage};
-/// an unknown name has the nearest one as hint.
+/// Returns values for all parameters: the defaults, changed by `set`. Throws Error{usage} with all
+/// problems at once; the hint for an unknown name is the nearest one.
 spec::ParameterValues resolve_parameters(const spec::Recipe& recipe,
                                          const std::map<std::string, std::string>& set,
                                          const std::string& named = {});
 
-/// Resolves everything and writes the run directory: an exclusive mkdir of the id, the code,
-/// plan.json, status.json, the inbox note. `environments` and `inputs` are ready. Nothing is
-/// executed. Throws Error{storage|interrupted}, and then there is no run.
+/// Takes `parameters` for those of the request; draws a seed where the request has none.
+ResolvedRun resolve_run(const RunRequest& request, spec::ParameterValues parameters);
+
+/// What planning works with.
+struct PlanTools {
+  const home::Folders& folders;
+  base::ProcessRunner& processes;
+  base::Clock& clock;
+};
+
+/// Resolves the stages and writes the run directory: an exclusive mkdir of the id, the code,
+/// plan.json, status.json, the inbox note. `environments` and `inputs` are ready. Executes nothing.
+/// Throws Error{storage|interrupted}, and then leaves no run.
 spec::RunPlan plan_run(const RunRequest& request,
+                       const ResolvedRun& resolved,
                        const RunEnvironments& environments,
                        const std::vector<spec::PlannedInput>& inputs,
-                       const home::Folders& folders,
-                       base::ProcessRunner& processes,
-                       base::Clock& clock,
+                       const PlanTools& tools,
                        const std::stop_token& stop);
 
-/// Lets a run have this part of a machine: in its plan, its stages' variables and its `launch`
-/// facet, which knows only how much it is.
-void give_place(const spec::Place& place, spec::RunPlan& plan);
+/// Gives a run this part of a machine: in its plan, its stages' variables and its `launch` facet,
+/// which has only the amount.
+void assign_slots(const spec::ResourceSlots& slots, spec::RunPlan& plan);
+
+/// Returns this boot, and its age.
+spec::TrustSeen trust_seen_now();
+
+/// Returns true where `seen` was a moment before `now`, on this node. A check of all files of an
+/// environment takes longer than a short run: `exec` need not repeat what a planner has just done.
+bool is_recent(const std::optional<spec::TrustSeen>& seen, const spec::TrustSeen& now);
+
+/// Returns the variables of the session that a repetition must set, as "env", "NAME=VALUE" ...;
+/// empty without tuning variables. `variables` replace those of this process. Secrets are left out.
+std::vector<std::string> session_words(
+    const std::optional<std::map<std::string, std::string>>& variables);
+
+/// Returns "sabath" with each further folder that was searched for documents.
+std::vector<std::string> program_words(const home::Folders& folders);
+
+/// Returns the command that repeats a run, for a shell. It has the run's variables, all of `sabath
+/// run` that decides its result, and how many CPUs and GPUs it was bound to, by --jobs or by its
+/// caller.
+std::string again_command(const RunRequest& request,
+                          const ResolvedRun& resolved,
+                          const home::Folders& folders);
+
+/// Returns the part of this machine that `sabath run --cpus --gpus` binds a run to. Throws
+/// Error{usage} where there is too little.
+spec::ResourceSlots slots_of(int cpus, int gpus, base::ProcessRunner& processes);
 
 }  // namespace sabath::planning

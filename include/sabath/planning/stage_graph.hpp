@@ -11,31 +11,31 @@
 namespace sabath::planning {
 
 /// Decides which stages of a plan may start now. Knows no processes and no clock.
-///
-/// A stage may run beside others where it says how many cores it wants, these are free, as is the
-/// memory that it wants, and the plan has another such stage that neither needs it nor is needed by
-/// it. All others run alone.
+/// A stage may run beside others where it says how many cores it needs, and these and its memory
+/// are free. The plan must also have another such stage that neither needs it nor is needed by it.
+/// All other stages run alone.
 class StageGraph {
  public:
-  /// `stages` come after those that they need, and outlive this. Of `capacity` stages get their
-  /// parts; see `has_company`.
+  /// `stages` come after those that they need, and outlive this. Stages get parts of `capacity`;
+  /// see `has_company`.
   StageGraph(const std::vector<spec::PlannedStage>& stages, NodeCapacity capacity);
 
-  /// Could two of these stages run at the same time, if there is room? If not, no capacity matters.
+  /// Returns true where two of these stages could run at the same time, given room. If not,
+  /// capacity does not matter.
   static bool has_company(const std::vector<spec::PlannedStage>& stages);
 
   struct Start {
     std::size_t stage = 0;
-    /// What it has to itself while others run; nothing: it runs alone.
-    std::optional<spec::Place> place{};
+    /// Its resources while others run; nothing: it runs alone.
+    std::optional<spec::ResourceSlots> slots{};
   };
-  /// The first stage of the plan that may start; from then on it runs.
+  /// Starts the first stage of the plan that may start, and returns it.
   std::optional<Start> next();
-  /// A stage that ran has ended.
+  /// Notes the end of a running stage.
   void finish(std::size_t stage, bool ok);
-  /// Those that run, in the order of the plan.
+  /// Returns the running stages, in the order of the plan.
   std::vector<std::size_t> running() const;
-  /// The stage whose failure keeps this one from running; nothing: none does.
+  /// Returns the stage whose failure keeps this one from running; nothing: none does.
   std::optional<std::size_t> blocked_by(std::size_t stage) const;
 
  private:
@@ -46,7 +46,7 @@ class StageGraph {
     std::vector<bool> before{};  ///< by stage: needed, directly or through others
     bool shares = false;
     std::size_t blocked_by = 0;
-    std::optional<spec::Place> place{};
+    std::optional<spec::ResourceSlots> slots{};
   };
 
   static std::vector<Node> nodes_of(const std::vector<spec::PlannedStage>& stages);
@@ -54,9 +54,9 @@ class StageGraph {
     return a != b && !nodes[a].before[b] && !nodes[b].before[a];
   }
   bool fit(const RunNeeds& wanted) const;
-  /// Is so much of the memory not promised to those that run?
+  /// Returns true where running stages leave this much memory.
   bool has_memory(std::uint64_t bytes) const;
-  /// Lets what needs a stage that has ended wait no longer for it.
+  /// Stages that need an ended stage wait no longer for it.
   void settle();
   bool is_ready(std::size_t stage) const;
 

@@ -13,25 +13,25 @@
 
 namespace sabath::planning {
 
-/// The variables that a stage inherits of `user`, before those of its environment and its own. A
-/// cached stage does not see what belongs to the session that sabath was started in.
+/// Returns the variables that a stage inherits from `user`, before those of its environment and its
+/// own. A cached stage does not see the session that sabath was started in.
 base::Environment inherited_by(const spec::PlannedStage& stage, base::Environment user);
 
-/// What a cached stage depends on that the plan cannot know, as it is on this node now: items of
-/// its key beside PlannedStage::key_items (docs/formats/recipe.md, "Cached stages").
+/// State of this node that a cached stage depends on and the plan cannot know: items of its key
+/// beside PlannedStage::key_items (docs/formats/recipe.md, "Cached stages").
 class StageSurroundings {
  public:
-  /// `inherited` as inherited_by returns it; all must outlive this.
+  /// `inherited` as inherited_by returns it. All arguments must outlive this.
   StageSurroundings(const spec::RunPlan& plan,
                     const std::filesystem::path& run_directory,
                     const base::Environment& inherited,
                     base::Observer& observer);
 
-  /// Reads every file that the stage's command names, unless it is known from an earlier time and
-  /// was not touched since. Throws Error{storage|interrupted}.
+  /// Reads every file that the stage's command names, unless it is known and was not touched since.
+  /// Throws Error{storage|interrupted}.
   std::map<std::string, std::string> key_items(const spec::PlannedStage& stage,
                                                const std::stop_token& stop);
-  /// As it is now; in words where it cannot be read. The same.
+  /// Returns the digest as of now; in words where the file cannot be read. Throws as key_items.
   std::string digest_of(const std::filesystem::path& file, const std::stop_token& stop);
 
  private:

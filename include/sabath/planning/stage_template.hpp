@@ -11,19 +11,20 @@
 
 namespace sabath::planning {
 
-/// Turns the stages of a recipe into planned ones: placeholders become values, the environment of
-/// each is decided.
+/// Turns the stages of a recipe into planned ones: replaces placeholders, and decides each
+/// environment.
 class StageTemplate {
  public:
-  /// `plan` has all but its stages; `run_directory` is where it will run. A stop request ends the
-  /// digest of the recipe's folder with Error{interrupted}.
+  /// `plan` has everything but its stages. `run_directory` is where the run will be. A stop request
+  /// ends the digest of the recipe's folder with Error{interrupted}.
   StageTemplate(const spec::Recipe& recipe,
                 const spec::RunPlan& plan,
                 const std::filesystem::path& run_directory,
                 std::stop_token stop = {});
 
   spec::PlannedStage resolve(const spec::Stage& stage) const;
-  /// What identifies the code of a run: the definition of the benchmark and the files beside it.
+  /// Returns what identifies the code of a run: the definition of the benchmark and the files
+  /// beside it.
   const std::map<std::string, std::string>& code_items() const { return code_; }
 
  private:
@@ -46,9 +47,9 @@ class StageTemplate {
 void write_plan(const std::filesystem::path& file,
                 const spec::RunPlan& plan,
                 base::Durability durability = base::Durability::durable);
-/// Writes the parameters that a stage may see as a JSON object; `names` empty means all.
+/// Writes the parameters that a stage may see as a JSON object; empty `names` mean all.
 void write_parameters(const std::filesystem::path& file, const spec::ParameterValues& parameters);
-/// One line that stands for an argument vector in a digest.
+/// Returns one line for an argument vector in a digest.
 std::string canonical_list(const std::vector<std::string>& items);
 
 }  // namespace sabath::planning

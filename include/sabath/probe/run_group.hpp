@@ -5,25 +5,25 @@
 
 namespace sabath::probe {
 
-/// A control group (Linux, version 2) of a run's own, so that what its processes use is counted by
-/// the kernel, whoever their parents are. It is made beneath the group of this process, or beside
-/// it where more is counted there (in a group of systemd's that is delegated to the user, processes
-/// and controllers cannot be in one place), and only where that is allowed: as the owner of the
-/// group, or as root where systemd has delegated it or is not there at all. Controllers are not
-/// switched on: that would be the machine's affair.
+/// Control group (Linux, version 2) of a run, in which the kernel counts what its processes use.
+/// Made beneath the group of this process, or beside it where more is counted there: in a group
+/// that systemd delegates, processes and controllers cannot share a place. Made only where this
+/// process owns the group, or is root and systemd has delegated it or is absent. Enables no
+/// controllers: that is the administrator's decision.
 class RunGroup {
  public:
-  /// No group where none can be made. Never throws for that. Empty ones that runs left which were
-  /// killed are removed.
+  /// Makes no group where that is not allowed, without an error. Removes empty groups of killed
+  /// runs.
   explicit RunGroup(const std::string& name, const std::filesystem::path& root = "/");
-  /// Ends what is left in it and removes it.
+  /// Kills the remaining processes and removes the group.
   ~RunGroup();
   RunGroup(const RunGroup&) = delete;
   RunGroup& operator=(const RunGroup&) = delete;
 
-  /// Its folder; empty where there is none.
+  /// Returns its folder; empty without a group.
   const std::filesystem::path& path() const noexcept { return path_; }
-  /// The folder of a group of one stage's own within it; empty where there is none.
+  /// Makes a group for one stage and returns its folder, or the run's where that fails; empty
+  /// without a group.
   std::filesystem::path of_stage(const std::string& name) const;
 
  private:

@@ -1,9 +1,12 @@
 #pragma once
 
 #include <sabath/spec/comparison.hpp>
-#include <sabath/spec/run_record.hpp>
 
 #include <filesystem>
+
+namespace sabath::spec {
+struct RunRecord;
+}
 
 namespace sabath::provenance {
 
@@ -13,10 +16,10 @@ struct CodeSide {
   std::filesystem::path run_directory{};
 };
 
-/// Fills in the files in which the code of two runs of one recipe differs, where their facets say
-/// that it does: from what both kept of the recipe's folder, which must still be what the records
-/// speak of; else from their recipe documents, and `code_note` says why. Never throws for what
-/// cannot be read: that proves nothing, and changes no verdict.
+/// Fills in the files that differ between the code of two runs of one recipe, if their facets
+/// differ. Uses the code that both kept, if it still matches the records; else their recipe
+/// documents, with the reason in `code_note`. Ignores files that cannot be read: they change no
+/// verdict.
 void add_code_differences(const CodeSide& a, const CodeSide& b, spec::Comparison& comparison);
 
 }  // namespace sabath::provenance

@@ -14,17 +14,16 @@
 
 namespace sabath::provenance {
 
-/// How far a folder is looked at: whoever keeps data or environments beside a recipe must not wait
-/// for them.
+/// Bounds for listing a folder: data or environments beside a recipe must not cause a long wait.
 struct CodeLimits {
   std::size_t entries = std::numeric_limits<std::size_t>::max();
   std::uint64_t bytes = std::numeric_limits<std::uint64_t>::max();
 };
 
 /// The code in a recipe's folder: its files without version control, compiled Python and baselines.
-/// A link that leads out of it, but for the system's folders, is what it leads to: a file, or the
-/// files of a folder. Such a folder of more than 20,000 entries counts by its name alone, and what
-/// is beyond 256 MiB of all such files by size and time.
+/// A link that leads out of it, except to the system's folders, is replaced by its target: a file,
+/// or the files of a folder. Of such a folder with more than 20,000 entries only the name counts;
+/// of such files beyond 256 MiB, size and time.
 class CodeFolder {
  public:
   /// Throws Error{not_found|storage}.
@@ -32,18 +31,16 @@ class CodeFolder {
 
   /// Sorted by path; a file that a link leads to stands where the link is.
   const std::vector<base::TreeFile>& files() const { return files_; }
-  /// Has it more than the limits? Then `files` are not all.
+  /// Whether the limits were exceeded, and `files` is incomplete.
   bool is_exceeded() const { return entries_ > limits_.entries || bytes_ > limits_.bytes; }
-  /// The first link with more behind it than counts by its bytes, or empty.
+  /// The first link whose target is too large to count by content, or empty.
   const std::string& uncounted() const { return uncounted_; }
 
-  /// base::tree_digest of its files. Large ones that were not touched since they were read are
-  /// known by a memo in the user's state folder; without one all are read. Throws
-  /// Error{not_found|storage|interrupted}.
+  /// base::tree_digest of its files. A memo in `state_directory`, if set, has the digests of large
+  /// files that were not changed since. Throws Error{not_found|storage|interrupted}.
   base::Digest digest(const std::filesystem::path& state_directory = {},
                       const std::stop_token& stop = {}) const;
-  /// By path, what tells each from what it was before; `is_settled` where another change of any
-  /// would show in it.
+  /// Stamp of each file by path. Sets `is_settled` if any further change would alter a stamp.
   std::map<std::string, std::string> stamps(bool& is_settled) const;
 
  private:
@@ -64,7 +61,7 @@ class CodeFolder {
   std::vector<std::filesystem::path> within_{};  ///< folders outside that are being followed
 };
 
-/// Of the folder as it is now.
+/// Digest of the current files of the folder.
 base::Digest code_digest(const std::filesystem::path& folder,
                          const std::filesystem::path& state_directory = {},
                          const std::stop_token& stop = {});

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <sabath/base/observer.hpp>
+#include <sabath/spec/code_state.hpp>
 #include <sabath/spec/recipe.hpp>
 #include <sabath/spec/run_plan.hpp>
-#include <sabath/spec/run_record.hpp>
 
 #include <cstddef>
 #include <filesystem>
@@ -14,13 +14,17 @@
 #include <string>
 #include <vector>
 
+namespace sabath::spec {
+struct RunRecord;
+}
+
 namespace sabath::provenance {
 
-/// Sees whether the code of a recipe is still what was planned, while people go on working in its
-/// folder. All members may be called from any thread.
+/// Watches whether the code of a recipe is still as planned, while users may edit its folder.
+/// Thread safety: any thread.
 class CodeWatch {
  public:
-  /// How the folder was found.
+  /// Result of a check of the folder.
   struct Look {
     bool is_planned = true;
     std::size_t changes = 0;  ///< that were seen since it was planned
@@ -28,15 +32,15 @@ class CodeWatch {
 
   CodeWatch(const spec::RunPlan& plan, const spec::Recipe& recipe);
 
-  /// A change is told to the observer. The folder is looked at only for a stage that names it:
-  /// others do not depend on it.
+  /// Checks the folder before or after a stage, and warns of a change. Skips stages that do not
+  /// name the folder: they do not depend on it.
   Look before(const std::string& stage, base::Observer& observer);
   Look after(const std::string& stage, base::Observer& observer);
   std::vector<spec::CodeChange> changes() const;
 
  private:
   Look look(const std::string& stage, const std::string& seen, base::Observer& observer);
-  /// The digest as it is now, or nothing: it was not changed since it was looked at last.
+  /// The current digest, or nothing if the folder was not changed since the last check.
   std::optional<std::string> changed_digest(std::vector<std::string>& files);
 
   std::filesystem::path folder_{};  ///< empty: none is named
@@ -50,9 +54,9 @@ class CodeWatch {
   std::vector<spec::CodeChange> changes_{};
 };
 
-/// Adds what was seen to the plan's `code_state`, which the record has then too.
+/// Adds the seen changes to the `code_state` of plan and record.
 void note_changes(const CodeWatch& watch, spec::RunPlan& plan, spec::RunRecord& record);
-/// What a run's facet `code` says of such changes.
+/// The items of a run's facet `code` for such changes.
 std::map<std::string, std::string> change_items(const std::vector<spec::CodeChange>& changes);
 
 }  // namespace sabath::provenance

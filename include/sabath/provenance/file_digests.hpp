@@ -10,21 +10,21 @@
 
 namespace sabath::provenance {
 
-/// Is it a file or a folder of the operating system, of which the record has what was loaded? Not
-/// what an administrator put into /usr/local.
+/// Whether a path belongs to the operating system, whose loaded files the record has. False
+/// for /usr/local.
 bool is_of_system(const std::filesystem::path& path);
 
-/// Digests of files. Large ones that were not touched since they were read are known by a memo in
-/// the user's state folder. One thread at a time.
+/// Digests of files. A memo in the user's state folder has those of large files that were not
+/// changed since. Thread safety: one thread at a time.
 class FileDigests {
  public:
-  /// Without a folder all are read.
+  /// An empty folder disables the memo.
   explicit FileDigests(const std::filesystem::path& state_directory);
 
-  /// `told` is asked before the file is read, with 0, and after each mebibyte. Throws
-  /// Error{storage} where it cannot be read, and what `told` throws.
+  /// Calls `report` with 0 before reading, and after each mebibyte. Throws Error{storage} if the
+  /// file cannot be read, and what `report` throws.
   base::Digest of(const std::filesystem::path& file,
-                  const std::function<void(std::uint64_t done)>& told = {});
+                  const std::function<void(std::uint64_t bytes)>& report = {});
   void save() noexcept;
 
  private:

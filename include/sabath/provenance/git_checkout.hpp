@@ -9,16 +9,16 @@
 
 namespace sabath::provenance {
 
-/// What a run kept of a repository, and where its files are.
+/// State of a repository that a run kept, and the folder of its files.
 struct KeptWork {
   const spec::CodeState& code;
   const std::filesystem::path& run_directory;
 };
 
-/// Makes the work tree that a run was of beneath `to`, an empty folder: the files of the commit
-/// and of the submodules' commits, with the diff applied and the files that git did not know.
-/// `folder` lies in the repository; nothing is written there, and no filter is started. Throws
-/// Error{launch} with what git said, Error{not_found|integrity|storage|interrupted}.
+/// Restores the work tree of a run in `to`, an empty folder: the files of the commit and of the
+/// submodules' commits, with the diff applied, and the untracked files. `folder` lies in the
+/// repository; nothing is written there, and no filter is started. Throws Error{launch} with git's
+/// message, Error{not_found|integrity|storage|interrupted}.
 void check_out(const std::filesystem::path& folder,
                const KeptWork& work,
                const std::filesystem::path& to,

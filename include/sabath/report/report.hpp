@@ -21,50 +21,46 @@ struct ReportMetric {
   std::string name{};  ///< "train/loss"
   std::string unit{};
   spec::Better better = spec::Better::none;
-  bool performance = false;  ///< then the values are medians, else the last ones
+  bool performance = false;  ///< values are medians, else last values
   bool declared = false;     ///< by the recipe, or imported
-
-  bool operator==(const ReportMetric&) const = default;
 };
 
 struct ReportRun {
   std::string id{};
   std::string recipe{};
   std::string state{};
-  std::string message{};  ///< why it did not end well
+  std::string message{};  ///< reason of the failure
   std::string started{};
   std::string host{};
   std::string device{};  ///< its GPUs, else its processor
   std::string seed{};
   std::string user{};
   std::string sabath_version{};
-  std::string code{};  ///< commit, and what differs from it
+  std::string code{};  ///< commit, and number of files that differ
   std::map<std::string, std::string> parameters{};
-  std::vector<std::string> levels{};  ///< of what the report is grouped by
+  std::vector<std::string> levels{};  ///< by the keys of the grouping
   std::optional<double> wall_s{};
-  std::vector<std::optional<double>> values{};  ///< of each metric; NaN and infinities as they came
-  /// Of each metric all digits of a whole number that no double holds, else empty. Empty: of none.
+  std::vector<std::optional<double>> values{};  ///< by metric; NaN and infinities are kept
+  /// All digits of whole numbers that no double holds, by metric; else empty. Empty vector: no
+  /// metric has such a number.
   std::vector<std::string> whole{};
   std::optional<double> joules{};  ///< of its accelerators, else of its processors
-  std::string energy{};            ///< what was counted and how, or why nothing was
+  std::string energy{};            ///< method and devices, or why none
   std::string reproduce{};         ///< the command that repeats it
-  bool complete = false;           ///< it ended well, or was imported
+  bool complete = false;           ///< completed, or imported
   std::string left_out{};          ///< why it does not count; empty: it does
 
   bool counts() const { return left_out.empty(); }
-  bool operator==(const ReportRun&) const = default;
 };
 
-/// What a group of runs, or one metric of them, does along an axis.
+/// Curve of a group of runs, or of one of their metrics, along an axis.
 struct Curve {
   std::string name{};
-  std::vector<Course> lines{};  ///< of each run, while these are few
+  std::vector<Course> lines{};  ///< one a run, for few runs
   std::vector<Spread> spread{};
   std::uint64_t runs = 0;
   std::uint64_t not_finite = 0;  ///< points that cannot be drawn
   bool on_second_axis = false;
-
-  bool operator==(const Curve&) const = default;
 };
 
 struct Chart {
@@ -73,31 +69,26 @@ struct Chart {
   std::string y{};
   std::string second_y{};
   std::vector<Curve> curves{};
-
-  bool operator==(const Chart&) const = default;
 };
 
-/// An item of a facet, of all runs.
+/// An item of a facet in all runs.
 struct ReportItem {
   std::string facet{};
   std::string item{};
-  std::vector<std::string> values{};                 ///< that occur, each once
-  std::vector<std::optional<std::size_t>> of_run{};  ///< nothing: the run has it not
+  std::vector<std::string> values{};                 ///< distinct values
+  std::vector<std::optional<std::size_t>> of_run{};  ///< nothing: the run lacks it
 
   bool varies() const;
-  bool operator==(const ReportItem&) const = default;
 };
 
 struct ReportStage {
   std::string name{};
   std::vector<std::string> needs{};
-  std::map<std::string, std::uint64_t> states{};  ///< how many runs it has what state in
+  std::map<std::string, std::uint64_t> states{};  ///< number of runs by state of the stage
   std::vector<double> wall_s{};                   ///< of the runs that executed it
-
-  bool operator==(const ReportStage&) const = default;
 };
 
-/// All that a report says; each format writes the same one.
+/// Content of a report; each format writes the same.
 struct Report {
   std::string selection{};
   std::vector<std::string> by{};
@@ -114,27 +105,24 @@ struct Report {
   std::vector<Chart> usage{};        ///< over time
   std::vector<ReportItem> items{};
   std::vector<ReportStage> stages{};
-  std::string stages_of{};  ///< the recipe whose stages these are
-
-  bool operator==(const Report&) const = default;
+  std::string stages_of{};  ///< name of the recipe of the stages
 };
 
-/// Do curves, spreads and times of stages have this run? Those that count; where none does, all.
+/// Whether curves, spreads and times of stages include this run: those that count, or all where
+/// none counts.
 bool is_shown(const Report& report, std::size_t run);
 
-/// The metric that stands for how good a run is in the table of performance: of validation, else
-/// a loss, else the first that is declared.
+/// Metric that represents quality in the performance table: of validation, else a loss, else the
+/// first that is declared.
 std::optional<std::size_t> final_metric(const std::vector<ReportMetric>& metrics);
 
-/// A way to write a report down.
 struct ReportFormat {
   std::string_view name{};                       ///< "html"
-  std::array<std::string_view, 2> extensions{};  ///< of files that are meant: ".html", ".htm"
+  std::array<std::string_view, 2> extensions{};  ///< of its files: ".html", ".htm"
   std::string (*write)(const Report& report) = nullptr;
 };
-/// The only list of formats.
 std::span<const ReportFormat> builtin_formats();
-/// By a file's name; nothing where none is meant.
+/// Format of a file name; null without one.
 const ReportFormat* format_of(std::string_view file_name);
 
 }  // namespace sabath::report

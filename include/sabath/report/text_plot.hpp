@@ -10,22 +10,22 @@ namespace sabath::report {
 
 enum class PlotLetters { blocks, ascii };
 
-/// The blocks where the locale of this process (LC_ALL, LC_CTYPE, LANG) is one of UTF-8.
+/// Blocks where the locale of this process (LC_ALL, LC_CTYPE, LANG) is UTF-8, else ASCII.
 PlotLetters letters_of_locale();
 
-/// A row of `columns` characters at most, each as high as the last value in its share of the axis,
-/// between the lowest and the highest of all: "▇▅▃▂▁▁". Blank where nothing is finite, and empty
-/// for fewer than two places.
+/// A row of at most `columns` characters: "▇▅▃▂▁▁". Each is as high as the mean of its share of the
+/// axis, between the lowest and the highest. Blank where no value is finite; empty for fewer than
+/// two places.
 std::string sparkline(const Course& course, std::size_t columns, PlotLetters letters);
 
-/// How far two runs are apart along a metric.
+/// Distance of two runs along a metric.
 struct DifferenceCourse {
   std::string metric{};
   std::string along{};  ///< "step"
-  Course course{};      ///< of logarithms to base 10; places without a value are equal
+  Course course{};      ///< base-10 logarithms; no value: equal
 };
 
-/// A line for each metric, of the first ten: when its values part, and how the distance grows.
+/// A line for each of the first ten metrics: where values diverge, and how the distance grows.
 /// Empty for none.
 std::string difference_text(std::span<const DifferenceCourse> courses, PlotLetters letters);
 

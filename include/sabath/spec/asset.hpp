@@ -6,6 +6,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -17,6 +18,9 @@ namespace sabath::spec {
 
 enum class AssetKind { dataset, model, tool };
 std::string_view to_string(AssetKind kind);
+constexpr auto all_values(AssetKind) {
+  return std::array{AssetKind::dataset, AssetKind::model, AssetKind::tool};
+}
 
 /// One file of an asset and where its bytes can be had.
 struct AssetFile {
@@ -31,7 +35,7 @@ struct AssetFile {
   bool operator==(const AssetFile&) const = default;
 };
 
-/// Is the file an archive, of which the entries come into the asset and not itself?
+/// Is the file an archive whose entries belong to the asset, instead of the file itself?
 bool is_archive(const AssetFile& file);
 /// The path of what comes of the file: without ".gz" and the like where that is unpacked. Of an
 /// archive the folder that its entries come into ("" for the asset's own).

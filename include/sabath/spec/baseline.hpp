@@ -62,7 +62,7 @@ struct BaselineMetric {
   double mean = 0;
   double sd = 0;
   double median = 0;
-  double mad = 0;  ///< median of the distances from the median, as it is
+  double mad = 0;  ///< median of the distances from the median, not scaled
   double min = 0;
   double max = 0;
   std::optional<Bounds> bounds{};

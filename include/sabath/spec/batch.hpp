@@ -22,8 +22,8 @@ struct BatchStep {
 };
 
 /// What is handed to a scheduler at once: one run, or runs of a study. Each step is one job, or one
-/// array with a task for every `pack` runs; a step's task waits for the same task of the step
-/// before. batch.json: written before the first submission.
+/// array with a task for every `pack` runs. A step's task waits for the same task of the step
+/// before. Its file batch.json is written before the first submission.
 struct BatchPlan {
   std::string batch_id{};  ///< the scheduler keeps it with the jobs, so that they can be found
   Site site{};             ///< as it was, with all defaults filled in

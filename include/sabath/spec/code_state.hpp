@@ -45,8 +45,9 @@ struct CodeState {
   base::Digest tree{};  ///< provenance::code_digest of the folder; none where that is far too large
   std::optional<GitState> git{};  ///< nothing: it lies in no repository, or see `no_git`
   std::string no_git{};           ///< why git could say nothing of a repository
-  /// A file in the run's folder with what git did not know, where the commit stands for the folder;
-  /// nothing: there was none, or `kept` has it.
+
+  /// A file in the run's folder with what git did not know, where the commit stands for the folder.
+  /// Nothing: there was none, or `kept` has it.
   std::optional<std::string> untracked{};
   std::optional<std::string> no_untracked{};  ///< why it was not kept
   /// Since it was planned and until its last stage ended; nothing: no change was seen.

@@ -37,7 +37,7 @@ struct CodeDifference {
   std::uint64_t added = 0;  ///< lines of B that A has not, of text
   std::uint64_t removed = 0;
   std::string diff{};  ///< unified, from A to B, as far as there was room; nothing that is secret
-  std::string note{};  ///< why there is no diff, or not all of it; what differs beside the content
+  std::string note{};  ///< why a diff, or a part of it, is missing; what differs beside the content
 
   bool operator==(const CodeDifference&) const = default;
 };
@@ -54,7 +54,7 @@ struct Divergence {
   std::optional<std::string> whole_a{};
   std::optional<std::string> whole_b{};
 
-  /// As short as it can be told from every other.
+  /// As short as is unique among all.
   std::string text_a() const;
   std::string text_b() const;
   bool operator==(const Divergence&) const = default;
@@ -123,7 +123,7 @@ struct PerformanceRow {
   std::optional<double> ratio_low{};  ///< its interval; docs/formats/comparison.md
   std::optional<double> ratio_high{};
   std::optional<double> margin{};    ///< what it may differ from 1 by
-  std::optional<Verdict> verdict{};  ///< nothing: told, not judged
+  std::optional<Verdict> verdict{};  ///< nothing: shown, not judged
   std::string reason{};
 
   bool operator==(const PerformanceRow&) const = default;

@@ -18,8 +18,8 @@ std::string seconds_of_interval(std::string_view interval);
 /// Of a metric with a target.
 std::string seconds_to_target(std::string_view metric);
 
-/// `declared`, and all that can be derived: performance, with unit and direction. What is declared
-/// under such a name stays as it is.
+/// Returns `declared` and all metrics that can be derived: performance, with unit and direction. A
+/// declared metric of such a name is kept unchanged.
 std::vector<MetricSpec> with_derived(std::vector<MetricSpec> declared);
 
 }  // namespace sabath::spec

@@ -6,10 +6,10 @@
 
 namespace sabath::spec {
 
-/// In words what makes the environments of two runs, A and B, differ, of the items of their facets:
-/// packages that were added, removed or changed, other facts, variables, and layers that only one
-/// has. Keys, which follow from these, are not told, unless nothing else differs; and of variables
-/// only what does not follow from a key. Empty where nothing differs.
+/// Says in words how the environments of two runs, A and B, differ. Reads the items of their
+/// facets. Names packages that were added, removed or changed, other facts, variables, and layers
+/// that only one has. Keys follow from these, so they are listed only where nothing else differs.
+/// Of variables only those that do not follow from a key are listed. Empty where nothing differs.
 std::vector<std::string> environment_differences(const std::map<std::string, std::string>& a,
                                                  const std::map<std::string, std::string>& b);
 

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <array>
 #include <map>
 #include <optional>
 #include <string>
@@ -19,6 +20,14 @@ namespace sabath::spec {
 
 enum class LayerKind { host, modules, source, pip, conda, container };
 std::string_view to_string(LayerKind kind);
+constexpr auto all_values(LayerKind) {
+  return std::array{LayerKind::host,
+                    LayerKind::modules,
+                    LayerKind::source,
+                    LayerKind::pip,
+                    LayerKind::conda,
+                    LayerKind::container};
+}
 /// Is something built for layers of this kind that paths can lead to?
 bool has_prefix(LayerKind kind);
 
@@ -62,7 +71,7 @@ struct ContainerRequest {
   bool operator==(const ContainerRequest&) const = default;
 };
 
-/// One layer as it is asked for. Layers are built in order and each sees the ones before.
+/// The request for one layer. Layers are built in order and each sees the ones before.
 struct LayerSpec {
   LayerKind kind = LayerKind::host;
   std::string name{};                   ///< for {env.NAME}; the kind where the document gives none
@@ -105,8 +114,8 @@ struct EnvironmentSpec {
   EnvironmentSpec select(const std::string& variant) const;
 };
 
-/// One layer as it was resolved: `facts` is the preimage of `key`, so that a difference can be told
-/// in words.
+/// One layer as it was resolved: `facts` is the preimage of `key`, and explains a
+/// difference.
 struct LayerLock {
   LayerKind kind = LayerKind::host;
   std::string name{};

@@ -70,7 +70,7 @@ struct VarianceSplit {
   std::vector<FactorShare> factors{};
   double residual = 0;  ///< of the additive model
   std::uint64_t residual_freedom = 0;
-  std::string not_split{};  ///< why factors are not told apart; empty: they are
+  std::string not_split{};  ///< why factors are not separated; empty: they are
 
   bool operator==(const VarianceSplit&) const = default;
 };
@@ -142,7 +142,7 @@ struct MetricGroups {
   bool performance = false;
   std::vector<GroupRow> rows{};  ///< of each group
   std::uint64_t distinct = 0;
-  std::vector<ResultClass> classes{};  ///< by value, as long as there are no more than 26
+  std::vector<ResultClass> classes{};  ///< by value, if there are at most 26
   bool identical_within = false;       ///< every group has one value, to the bit; some has two runs
   bool identical_across = false;       ///< all runs have one value, to the bit
   VarianceSplit split{};

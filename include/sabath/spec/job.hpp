@@ -6,7 +6,7 @@
 
 namespace sabath::spec {
 
-/// Which start of which job it is.
+/// One start of a scheduler's job.
 struct JobStart {
   std::string id{};      ///< as the scheduler's tools take it, of an array that of the task
   int restarts = 0;      ///< how often the scheduler had started the job before
@@ -29,7 +29,7 @@ struct JobFacts {
   bool operator==(const JobFacts&) const = default;
 };
 
-/// An execution of a run that ended without ending the run, as far as it is known.
+/// An execution of a run that ended without ending the run: what is known of it.
 struct AttemptRecord {
   int number = 0;
   std::string state{};    ///< "interrupted" by a signal, or "lost": it was ended without a word

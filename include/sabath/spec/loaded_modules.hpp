@@ -11,7 +11,7 @@ namespace sabath::spec {
 
 struct LoadedModule {
   std::string name{};  ///< with its version, as the module system lists it: "openmpi/4.1.4"
-  std::string file{};  ///< absolute path of the modulefile; empty where it was not told
+  std::string file{};  ///< absolute path of the modulefile; empty: unknown
   base::Digest digest{};
 
   bool operator==(const LoadedModule&) const = default;

@@ -1,9 +1,8 @@
 #pragma once
 
-#include <sabath/base/text/regex.hpp>
-
 #include <nlohmann/json_fwd.hpp>
 
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -12,15 +11,25 @@
 #include <string_view>
 #include <vector>
 
+namespace sabath::base {
+class Regex;
+}
+
 namespace sabath::spec {
 
 /// The ladder of agreement, weakest first, so that a greater rung is a stronger claim.
 enum class Rung { tolerance, ulp, bitwise };
 std::string_view to_string(Rung rung);
+constexpr auto all_values(Rung) {
+  return std::array{Rung::tolerance, Rung::ulp, Rung::bitwise};
+}
 std::optional<Rung> parse_rung(std::string_view text);
 
 enum class Better { none, lower, higher };
 std::string_view to_string(Better better);
+constexpr auto all_values(Better) {
+  return std::array{Better::none, Better::lower, Better::higher};
+}
 
 /// Symmetric: abs(a-b) <= absolute + relative * max(abs a, abs b).
 struct Tolerance {
@@ -34,6 +43,14 @@ struct Tolerance {
 /// What a metric is read from; the words of a recipe's "from".
 enum class SourceKind { jsonl, regex, key_value, csv, mllog, tensorboard };
 std::string_view to_string(SourceKind kind);
+constexpr auto all_values(SourceKind) {
+  return std::array{SourceKind::jsonl,
+                    SourceKind::regex,
+                    SourceKind::key_value,
+                    SourceKind::csv,
+                    SourceKind::mllog,
+                    SourceKind::tensorboard};
+}
 
 /// Where a metric is found in what a stage leaves.
 struct MetricSource {
@@ -82,17 +99,17 @@ struct MetricSummary {
   bool operator==(const MetricSummary&) const = default;
 };
 
-/// The groups of a pattern that hold the value of the metric that it calls `key`: those of that
-/// name, else those called "value", else the only one that it has.
+/// The groups of a pattern that hold the value of the metric `key`. These are the groups of that
+/// name, else those called "value", else the only group of the pattern.
 std::vector<int> value_groups(const base::Regex& pattern, const std::string& key);
 
-/// A seed and the line of the code that told it, so that two at one place can be held against each
-/// other.
+/// A seed and the line of the code that reported it, so that two from one line can be compared.
 struct SeedPlace {
   std::string seed{};
   std::string file{};
   std::int64_t line = 0;
 
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the 0 behind <=> for a pointer
   auto operator<=>(const SeedPlace&) const = default;
 };
 

@@ -15,7 +15,7 @@ struct ChunkDigest {
   std::string exact{};
   /// Of the values rounded to the tolerance: chunks of one digest hold it. Nothing: the same.
   std::optional<std::string> rounded{};
-  std::optional<std::uint64_t> nans{};  ///< values that are no number; nothing: none
+  std::optional<std::uint64_t> nans{};  ///< values that are NaN; nothing: none
 
   bool operator==(const ChunkDigest&) const = default;
 };
@@ -27,7 +27,7 @@ struct ArrayTree {
   std::string type{};  ///< as base::to_string has it
   std::vector<std::uint64_t> shape{};
   bool column_major = false;
-  std::string unreadable{};  ///< as base::ArrayInfo has it; then there are no chunks
+  std::string unreadable{};  ///< why the array has no chunks; else empty
   std::uint64_t chunk = 0;   ///< elements of a chunk; the last may have fewer
   double absolute = 0;       ///< the tolerance that was rounded to
   double relative = 0;

@@ -1,9 +1,9 @@
 #pragma once
 
-#include <sabath/base/array_source.hpp>
 #include <sabath/base/digest.hpp>
 #include <sabath/spec/environment_spec.hpp>
 #include <sabath/spec/metric.hpp>
+#include <sabath/spec/output_rule.hpp>
 #include <sabath/spec/parameter.hpp>
 
 #include <nlohmann/json_fwd.hpp>
@@ -66,36 +66,9 @@ struct Stage {
   std::string variant{};  ///< of the recipe's environment; empty: the run's own
   std::map<std::string, std::string> variables{};  ///< for this stage alone, with placeholders
   std::string parallel{};  ///< what starts its ranks: "auto", "srun" ...; empty: nothing, it is one
-  bool checkpoint = false;  ///< another attempt goes on with the outputs of the one before
+  bool checkpoint = false;  ///< another attempt continues with the outputs of the one before
 
   bool operator==(const Stage&) const = default;
-};
-
-/// What a file of bare numbers does not say itself.
-struct RawLayout {
-  base::ArrayType type = base::ArrayType::float64;  ///< of numbers
-  bool big_endian = false;
-  std::vector<std::uint64_t> shape{};  ///< row-major; empty: as many as there are
-
-  bool operator==(const RawLayout&) const = default;
-};
-
-/// What of an array is a prediction: each value, or of scores the greatest of each row.
-enum class Prediction { labels, argmax };
-std::string_view to_string(Prediction prediction);
-
-/// How a declared output is compared.
-struct OutputRule {
-  /// The formats that can be declared, "bytes" among them.
-  static const std::vector<std::string>& formats();
-
-  std::string as{};  ///< one of those; empty: by arrays of whatever format its content has
-  Tolerance tolerance{};
-  std::optional<RawLayout> raw{};                   ///< of "raw", always and only
-  std::map<std::string, Prediction> predictions{};  ///< by path of the array, without a leading '/'
-
-  bool compares_arrays() const { return !as.empty() && as != "bytes"; }
-  bool operator==(const OutputRule&) const = default;
 };
 
 /// Which runs belong together: every combination of the matrix with every tuple of `zip`, without
@@ -128,7 +101,7 @@ struct Recipe {
   std::map<std::string, Study> studies{};
 
   std::string text{};                 ///< the document as it was read
-  std::filesystem::path directory{};  ///< where it lies; set by whoever loaded it
+  std::filesystem::path directory{};  ///< where it lies; set when it is loaded
 
   bool operator==(const Recipe&) const = default;
   const Parameter* parameter(std::string_view name) const;
@@ -136,8 +109,9 @@ struct Recipe {
   /// Digest of the document's bytes.
   base::Digest digest() const;
   /// Digest of what defines the benchmark: name, model, data sets, fixed parts (parameters with
-  /// default), parameters' names and types, stages without resources; not texts, tolerances, other
-  /// defaults, ranges or studies (docs/formats/recipe.md). Runs compare only within one definition.
+  /// default), parameters' names and types, stages without resources. Texts, tolerances, other
+  /// defaults, ranges and studies are left out (docs/formats/recipe.md). Runs compare only within
+  /// one definition.
   base::Digest definition_digest() const;
 };
 
@@ -158,8 +132,8 @@ std::vector<const Stage*> stages_of_task(const Recipe& recipe, std::string_view 
 
 /// Why a stage has nothing to do where the parameters have these values; nothing: it is due.
 std::optional<std::string> why_not_due(const Stage& stage, const ParameterValues& values);
-/// What stages set for themselves, by their variant ("": the run's), as far as it is known before a
-/// run: `{param.NAME}` is the default. Of several stages the first counts.
+/// Variables that stages set, by their variant ("": the run's), as known before a run:
+/// `{param.NAME}` is the default. Of several stages the first counts.
 std::map<std::string, std::map<std::string, std::string>> known_stage_variables(
     const Recipe& recipe);
 /// The placeholders that a stage names, in its arguments and its variables.

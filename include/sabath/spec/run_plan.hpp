@@ -70,11 +70,11 @@ struct TrustSeen {
 };
 
 /// The part of a machine that a run has for itself, among those that run at the same time.
-struct Place {
+struct ResourceSlots {
   std::vector<int> cpus{};          ///< hardware threads by the kernel's numbers; empty: not bound
-  std::vector<std::string> gpus{};  ///< as in CUDA_VISIBLE_DEVICES; empty: as it is
+  std::vector<std::string> gpus{};  ///< as in CUDA_VISIBLE_DEVICES; empty: unchanged
 
-  bool operator==(const Place&) const = default;
+  bool operator==(const ResourceSlots&) const = default;
 };
 
 /// Everything resolved: `sabath exec` needs nothing but this, the run directory and the cache.
@@ -82,7 +82,7 @@ struct RunPlan {
   std::string run_id{};
   std::string study_id{};
   std::optional<std::uint64_t> study_point{};  ///< which of the study's points it is, from 0
-  std::optional<Place> place{};
+  std::optional<ResourceSlots> slots{};
   std::string created{};  ///< RFC 3339
   std::string sabath_version{};
   std::string recipe_text{};  ///< the recipe document as it was
@@ -108,7 +108,8 @@ struct RunPlan {
   std::optional<std::string> repeats{};   ///< the run that this one does again
   std::optional<TrustSeen> trusted{};     ///< nothing: `exec` must look
   std::optional<std::string> task{};      ///< whose stages run; nothing: of those without one
-  /// The folder of the batch that a scheduler executes it in, from the run's own; nothing: it is
+
+  /// The folder of the batch that a scheduler executes it in, from the run's own. Nothing: it is
   /// executed on the machine that planned it.
   std::optional<std::string> batch{};
 

@@ -25,8 +25,8 @@ enum class JobPhase {
 std::string_view to_string(JobPhase phase);
 std::optional<JobPhase> parse_job_phase(std::string_view text);
 
-/// Templates of which the first counts whose placeholders all have a value; where none has, the
-/// line is left out.
+/// Templates of one line, best first: the first one whose placeholders all have a value is used.
+/// Where none has, the line is left out.
 using Alternatives = std::vector<std::string>;
 
 /// How a scheduler takes a job. Placeholders are those of `job_placeholders`.
@@ -102,8 +102,9 @@ struct SchedulerDescription {
   /// The scheduler's words, alone or with `how` after a blank ("F 0"), which comes first.
   std::map<std::string, JobPhase> states{};
   std::map<std::string, std::string> called{};  ///< what people read instead of such a word
-  /// Finds in what people read of a job that waits ("PENDING (JobHeldUser)") that it will, as a
-  /// rule, wait until somebody does something about it.
+
+  /// Finds a job that waits until somebody acts, in what people read of it ("PENDING
+  /// (JobHeldUser)").
   std::string stuck{};
   std::vector<std::string> cancel{};  ///< with "{ids}"
   std::string gone{};  ///< finds in what a failed `cancel` says that there is nothing to end
@@ -135,13 +136,14 @@ std::vector<std::string> job_placeholders();
 /// Error{usage} with all problems.
 SchedulerDescription parse_scheduler(std::string_view text, const std::string& origin);
 
-/// The first alternative of which every placeholder has a value, filled in; nothing where none has.
+/// Fills in the first alternative whose placeholders all have a value; leaves out lines without
+/// one.
 /// "{{" and "}}" are braces.
 std::vector<std::string> filled(const std::vector<Alternatives>& lines,
                                 const std::map<std::string, std::string>& values);
 
-/// The placeholders of which the lines that `filled` makes tell the scheduler. Where the site
-/// speaks itself in an alternative ("{request.nodes}"), that stands for all alternatives after it.
+/// Placeholders that the rendered lines pass to the scheduler. An alternative with a request of the
+/// site ("{request.nodes}") stands for all alternatives after it.
 std::set<std::string> told_by(const std::vector<Alternatives>& lines,
                               const std::map<std::string, std::string>& values);
 

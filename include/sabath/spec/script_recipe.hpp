@@ -19,8 +19,9 @@ struct ScriptArgument {
 /// script, with the nearest as hint.
 std::vector<ScriptArgument> arguments_of(const Asset& asset, std::string_view script);
 
-/// The recipe that a script of an asset is: a cached stage for it and for each that it needs, the
-/// arguments as parameters, the asset as the data set of role "asset". Throws as `arguments_of`.
+/// Returns the recipe that a script of an asset is. The script and each that it needs is a cached
+/// stage. The arguments are parameters, and the asset is the data set of role "asset". Throws as
+/// `arguments_of`.
 Recipe script_recipe(const Asset& asset, std::string_view script);
 
 }  // namespace sabath::spec

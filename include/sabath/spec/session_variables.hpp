@@ -14,8 +14,9 @@ inline std::string_view key_of_session_value(std::string_view value) {
   return value.substr(0, key_name_digits);
 }
 
-/// The facet with the files that processes opened and that nothing else of the record names:
-/// path -> size and digest; also `method`, and what could not be seen as `note 1`, `note 2` ...
+/// The facet with the files that processes opened and that nothing else of the record names. Its
+/// items are path -> size and digest, `method`, and what could not be seen as `note 1`, `note 2`
+/// ...
 inline constexpr std::string_view opened_facet = "opened";
 inline constexpr std::string_view opened_method = "method";
 inline constexpr std::string_view opened_note = "note ";

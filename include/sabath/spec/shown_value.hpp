@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace sabath::spec {
 
@@ -16,8 +17,8 @@ std::optional<double> shown_value(const MetricSummary& metric);
 /// a median. A unit of "1" is not printed.
 std::string shown_title(const std::string& name, const std::string& unit, bool performance);
 
-/// The sentence beside a table that has both.
-inline constexpr const char* shown_rule =
-    "The last value of each metric; with \"median\" the median after the warm-up.";
+/// "dropout 0, lr 0.25": a group of runs by the keys that it is made by. The sides of two
+/// selections are "A" and "B"; without keys it is "all runs".
+std::string group_name(const std::vector<std::string>& by, const std::vector<std::string>& levels);
 
 }  // namespace sabath::spec

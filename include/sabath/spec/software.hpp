@@ -37,12 +37,12 @@ struct Software {
   bool operator==(const Software&) const = default;
 };
 
-/// What makes runs of one program alike or not: what was set for it and what it told itself.
+/// What decides whether runs of a program repeat: what was set for it, and what it reported.
 struct Determinism {
   std::map<std::string, std::string> seeds{};     ///< by variable or library -> value
   std::map<std::string, std::string> switches{};  ///< that sabath set, and those it found set
   std::map<std::string, std::string> threads{};   ///< variable or library -> number
-  std::optional<std::string> sample_order{};      ///< digest of the sample ids, as the code told
+  std::optional<std::string> sample_order{};  ///< digest of the sample ids, as the code reported
 
   bool operator==(const Determinism&) const = default;
 };

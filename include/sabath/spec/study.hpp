@@ -22,7 +22,7 @@ struct StudyPoint {
   bool operator==(const StudyPoint&) const = default;
 };
 
-/// study.json: written once, before the first run, so that whoever goes on does the same.
+/// study.json: written once, before the first run; a resumed study reads it.
 struct StudyPlan {
   std::string study_id{};
   std::string created{};  ///< RFC 3339

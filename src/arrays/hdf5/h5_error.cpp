@@ -5,15 +5,11 @@
 namespace sabath::arrays {
 namespace {
 
-struct Cause {
-  std::string text{};
-};
-
 // The walk goes from the innermost entry outwards; that one says what really happened.
 herr_t take_innermost(unsigned n, const H5E_error2_t* entry, void* data) noexcept {
   if (n > 0 || entry->desc == nullptr) return 0;
   try {
-    static_cast<Cause*>(data)->text = entry->desc;
+    *static_cast<std::string*>(data) = entry->desc;
   } catch (...) {
     return -1;  // no memory for a message: the caller says "HDF5 gives no reason"
   }
@@ -61,19 +57,19 @@ QuietErrors::~QuietErrors() {
 }
 
 void throw_hdf5(const std::string& place, const std::string& problem, base::ErrorKind kind) {
-  Cause cause;
+  std::string cause;
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_innermost, &cause);
   H5Eclear2(H5E_DEFAULT);
-  if (cause.text.empty()) cause.text = "HDF5 gives no reason";
+  if (cause.empty()) cause = "HDF5 gives no reason";
   const std::string before = place + ": " + problem;
   // The codes of the entry say no more than that something could not be loaded.
   const bool is_newer =
-      cause.text.starts_with("bad ") && cause.text.find("version number") != std::string::npos;
+      cause.starts_with("bad ") && cause.find("version number") != std::string::npos;
   if (is_newer) {
-    const std::string state = newer_text(cause.text);
+    const std::string state = newer_text(cause);
     throw Hdf5Failure(kind, before + ": it " + state, state);
   }
-  const std::string text = without_affairs(cause.text);
+  const std::string text = without_affairs(cause);
   throw Hdf5Failure(kind, before + ": " + text, "cannot be read (" + text + ")");
 }
 

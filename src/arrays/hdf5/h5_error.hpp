@@ -10,9 +10,9 @@
 
 namespace sabath::arrays {
 
-/// While it lives, HDF5 does not print its errors on this thread. Every way into this module makes
-/// one before anything else, so that the first also takes away HDF5's exit handler in time; and no
-/// two threads are in the library at once, which not every build of it allows.
+/// Stops HDF5 from printing errors on this thread. Every entry to this module makes one first, so
+/// that the first also removes the exit handler of HDF5 in time. It also keeps other threads out of
+/// the library, which not every build allows.
 class QuietErrors {
  public:
   QuietErrors() noexcept;
@@ -26,14 +26,13 @@ class QuietErrors {
   void* data_ = nullptr;
 };
 
-/// A failed call of HDF5. Damage, or what a newer library wrote in a version of the format that
-/// this one does not know.
+/// A failed call of HDF5: damage, or a newer version of the format.
 class Hdf5Failure : public base::Error {
  public:
   /// `state`: "cannot be read (CAUSE)" or "is of a newer version ...".
   Hdf5Failure(base::ErrorKind kind, const std::string& message, std::string state)
       : Error(kind, message), state_(std::move(state)) {}
-  /// What can be said of the object, for ArrayInfo::unreadable.
+  /// State of the object, for ArrayInfo::unreadable.
   const std::string& state() const noexcept { return state_; }
 
  private:

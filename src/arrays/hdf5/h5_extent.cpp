@@ -23,7 +23,7 @@ std::optional<std::uint64_t> address(std::string_view superblock, std::size_t at
   return is_defined ? std::optional(value) : std::nullopt;
 }
 
-/// The addresses of a superblock: of the base, of something else, of the end of the file.
+/// End of the file according to the superblock: base, another address, end.
 std::optional<std::uint64_t> end_of(std::string_view superblock, std::uint64_t begin) {
   if (superblock.size() < 16) return std::nullopt;
   const auto version = static_cast<unsigned char>(superblock[8]);

@@ -7,14 +7,14 @@
 
 namespace sabath::arrays {
 
-/// Which bytes of a file are HDF5, as its superblock says.
+/// Bytes of a file that are HDF5 according to its superblock.
 struct H5Extent {
-  std::uint64_t begin = 0;             ///< where the signature stands, behind a user block if > 0
-  std::optional<std::uint64_t> end{};  ///< nothing: the superblock is of no kind that is known
+  std::uint64_t begin = 0;             ///< of the signature; behind a user block if > 0
+  std::optional<std::uint64_t> end{};  ///< nothing: unknown kind of superblock
 };
 
-/// By the first signature at 0, 512, 1024, 2048 ..., which is the one that the library takes
-/// ("HDF5 File Format Specification", II.A); nothing where there is none.
+/// Finds the first signature at 0, 512, 1024, 2048 ..., as the library does ("HDF5 File Format
+/// Specification", II.A). Returns nothing without one.
 std::optional<H5Extent> hdf5_extent(ByteSource& bytes);
 
 }  // namespace sabath::arrays

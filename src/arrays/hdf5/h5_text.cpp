@@ -1,10 +1,10 @@
-#include "h5_text.hpp"
+#include "byte_source.hpp"
+#include "h5_type.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <string_view>
-#include <vector>
 
 namespace sabath::arrays {
 namespace {
@@ -16,19 +16,7 @@ T load(const std::byte* at) {
   return value;
 }
 
-std::string hexadecimal(const std::byte* bytes, std::size_t count) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string text;
-  text.reserve(2 * count);
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto byte = std::to_integer<unsigned>(bytes[i]);
-    text += digits[byte >> 4U];
-    text += digits[byte & 15U];
-  }
-  return text;
-}
-
-/// Bytes of a number that carry its value; the padding of a long double is not content.
+/// Bytes of a number without the padding of a long double.
 std::size_t significant_bytes(hid_t type) {
   const std::size_t size = H5Tget_size(type);
   if (H5Tget_class(type) != H5T_FLOAT || H5Tget_order(type) != H5T_ORDER_LE) return size;
@@ -79,7 +67,7 @@ std::string reference_text(hid_t type, const std::byte* value, hid_t file) {
   }
   if (H5Tequal(type, H5T_STD_REF_OBJ) > 0) return name_of_target(H5R_OBJECT, value, file);
   if (H5Tequal(type, H5T_STD_REF_DSETREG) > 0) return region_text(value, file);
-  return hexadecimal(value, size);
+  return hexadecimal({value, size});
 }
 
 std::string joined(
@@ -127,7 +115,7 @@ std::string text_of(hid_t type, const std::byte* value, hid_t file) {
           element.get(), value, H5Tget_size(type) / H5Tget_size(element.get()), "[]", file);
     }
     default:
-      return hexadecimal(value, significant_bytes(type));
+      return hexadecimal({value, significant_bytes(type)});
   }
 }
 

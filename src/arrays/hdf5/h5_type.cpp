@@ -1,11 +1,13 @@
 #include "h5_type.hpp"
 
+#include "byte_source.hpp"
 #include "h5_error.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -78,7 +80,6 @@ Leaf bitfield_leaf(hid_t type, const std::string& place) {
   return leaf_of(native->unsigned_type, copy_type(native->bitfield_id, place), place);
 }
 
-/// Where the parts of a binary floating-point number stand.
 struct FloatFields {
   std::size_t size = 0;
   std::size_t exponent_bits = 0;
@@ -145,7 +146,7 @@ Leaf sequence_leaf(hid_t type, const std::string& place) {
   return leaf;
 }
 
-/// NumPy's times have their unit there, as h5py writes them.
+/// Types with a tag, where h5py writes the unit of NumPy's times.
 Leaf tagged_leaf(hid_t type, const std::string& place) {
   Leaf leaf = raw_leaf(type, place);
   const Hdf5Text tag(H5Tget_tag(type), free_hdf5_text);
@@ -153,42 +154,31 @@ Leaf tagged_leaf(hid_t type, const std::string& place) {
   return leaf;
 }
 
-template <class Integer>
-Integer number_in(const std::vector<std::byte>& bytes) {
-  Integer number{};
-  std::memcpy(&number, bytes.data(), sizeof number);
-  return number;
-}
-
-/// The integer that `bytes` are in memory, of a type of up to 64 bits; else their digits.
+/// Bytes in memory as an integer of up to 64 bits; else as digits.
 std::string digits_of(ArrayType type, const std::vector<std::byte>& bytes) {
+  static_assert(std::endian::native == std::endian::little, "bytes behind a number are zero");
+  const std::size_t size = base::size_of(type);
+  std::uint64_t number = 0;
+  std::memcpy(&number, bytes.data(), size);
   switch (type) {
     case ArrayType::int8:
-      return std::to_string(number_in<std::int8_t>(bytes));
     case ArrayType::int16:
-      return std::to_string(number_in<std::int16_t>(bytes));
     case ArrayType::int32:
-      return std::to_string(number_in<std::int32_t>(bytes));
-    case ArrayType::int64:
-      return std::to_string(number_in<std::int64_t>(bytes));
+    case ArrayType::int64: {
+      const std::size_t unused = 64 - 8 * size;
+      return std::to_string(static_cast<std::int64_t>(number << unused) >> unused);
+    }
     case ArrayType::uint8:
-      return std::to_string(number_in<std::uint8_t>(bytes));
     case ArrayType::uint16:
-      return std::to_string(number_in<std::uint16_t>(bytes));
     case ArrayType::uint32:
-      return std::to_string(number_in<std::uint32_t>(bytes));
     case ArrayType::uint64:
-      return std::to_string(number_in<std::uint64_t>(bytes));
+      return std::to_string(number);
     default:
-      break;
+      return "0x" + hexadecimal(bytes);
   }
-  std::string digits = "0x";
-  for (const std::byte byte : bytes)
-    digits += fmt::format("{:02x}", std::to_integer<unsigned>(byte));
-  return digits;
 }
 
-/// "enum (no = 0, yes = 1)": by number, and what has one by name.
+/// "enum (no = 0, yes = 1)": by number, then by name.
 std::string enumeration_text(hid_t type,
                              hid_t numbers,
                              const Leaf& leaf,
@@ -206,11 +196,11 @@ std::string enumeration_text(hid_t type,
     }
     names.emplace_back(digits_of(leaf.type, value), name.get());
   }
-  std::sort(names.begin(), names.end());
-  std::string text;
+  std::ranges::sort(names);
+  std::vector<std::string> texts;
   for (const auto& [number, name] : names)
-    text += (text.empty() ? "enum (" : ", ") + name + " = " + number;
-  return text.empty() ? "enum ()" : text + ")";
+    texts.push_back(name + " = " + number);
+  return fmt::format("enum ({})", fmt::join(texts, ", "));
 }
 
 std::vector<Leaf> enumeration_leaves(hid_t type, const std::string& place) {

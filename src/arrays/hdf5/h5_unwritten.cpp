@@ -5,12 +5,6 @@
 #include <cstddef>
 
 namespace sabath::arrays {
-namespace {
-
-/// HDF5 1.10 goes through all chunks before the one that it is asked for.
-constexpr hsize_t most_chunks = 4096;
-
-}  // namespace
 
 H5Unwritten::H5Unwritten(hid_t dataset) {
   const H5Id plan(H5Dget_create_plist(dataset), H5Pclose);
@@ -37,6 +31,8 @@ H5Unwritten::H5Unwritten(hid_t dataset) {
 
 void H5Unwritten::list_chunks(hid_t dataset) {
 #if H5_VERSION_GE(1, 10, 5)
+  // HDF5 1.10 walks through all chunks before the requested one.
+  constexpr hsize_t most_chunks = 4096;
   is_known_ = false;
   const H5Id space(H5Dget_space(dataset), H5Sclose);
   hsize_t chunks = 0;
@@ -58,7 +54,7 @@ void H5Unwritten::list_chunks(hid_t dataset) {
       flat = flat * grid_[axis] + offset[axis] / chunk_[axis];
     written_.push_back(flat);
   }
-  std::sort(written_.begin(), written_.end());
+  std::ranges::sort(written_);
   is_known_ = true;
 #else
   static_cast<void>(dataset);
@@ -81,7 +77,7 @@ std::uint64_t H5Unwritten::from(std::uint64_t first) const {
       row = row * grid_[i] + index[i] / chunk_[i];
     row *= grid_[axis] * chunks_below;
     const std::uint64_t here = index[axis] / chunk_[axis];
-    const auto next = std::lower_bound(written_.begin(), written_.end(), row + here * chunks_below);
+    const auto next = std::ranges::lower_bound(written_, row + here * chunks_below);
     const std::uint64_t end =
         next == written_.end() ? grid_[axis] : std::min((*next - row) / chunks_below, grid_[axis]);
     if (end == here) break;  // nor is there more on the axes before this one

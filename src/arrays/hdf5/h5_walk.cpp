@@ -1,6 +1,7 @@
-#include "h5_walk.hpp"
-
+#include "byte_source.hpp"
+#include "h5_entry.hpp"
 #include "h5_error.hpp"
+#include "h5_storage.hpp"
 #include "h5_type.hpp"
 #include "name_budget.hpp"
 
@@ -11,7 +12,6 @@
 #include <cstdint>
 #include <exception>
 #include <map>
-#include <tuple>
 #include <utility>
 
 namespace sabath::arrays {
@@ -23,11 +23,10 @@ using ObjectInfo = H5O_info1_t;
 using ObjectInfo = H5O_info_t;
 #endif
 
-/// A million data sets have their names, and a file of 40 MB in which one name of 60 KB stands
-/// before all others does not have 20 GB of them.
+/// Enough for the names of a million data sets. A file of 40 MB with a name of 60 KB before all
+/// others would need 20 GB.
 constexpr std::uint64_t most_name_bytes = std::uint64_t{256} << 20U;
-constexpr const char* inside_only = ", and only what is in the file itself is compared";
-/// Of NetCDF-4: it names the libraries that wrote the file, and is no content.
+/// NetCDF-4 lists there the libraries that wrote the file; this is not content.
 constexpr const char* netcdf_provenance = "_NCProperties";
 
 struct Link {
@@ -41,32 +40,52 @@ struct Collected {
   std::exception_ptr failure{};
 };
 
-herr_t collect_link(hid_t, const char* name, const H5L_info_t* info, void* data) noexcept {
-  auto& links = *static_cast<Collected<Link>*>(data);
+template <class T, class... Parts>
+herr_t collect(void* data, Parts... parts) noexcept {
+  auto& collected = *static_cast<Collected<T>*>(data);
   try {
-    links.items.push_back({name, info->type});
+    collected.items.push_back(T{parts...});
     return 0;
   } catch (...) {
-    links.failure = std::current_exception();
+    collected.failure = std::current_exception();
     return -1;
   }
 }
 
+herr_t collect_link(hid_t, const char* name, const H5L_info_t* info, void* data) noexcept {
+  return collect<Link>(data, name, info->type);
+}
+
 herr_t collect_attribute(hid_t, const char* name, const H5A_info_t*, void* data) noexcept {
-  auto& names = *static_cast<Collected<std::string>*>(data);
-  try {
-    names.items.emplace_back(name);
-    return 0;
-  } catch (...) {
-    names.failure = std::current_exception();
-    return -1;
-  }
+  return collect<std::string>(data, name);
+}
+
+/// Elements are read as a whole, and a tiny file can declare one of 4 GiB.
+std::string too_long(hid_t type) {
+  const std::size_t size = H5Tget_size(type);
+  if (size <= most_at_once) return {};
+  return "has elements of " + std::to_string(size) + " bytes, more than are read at once";
+}
+
+std::vector<std::uint64_t> shape_of(hid_t space) {
+  if (H5Sget_simple_extent_type(space) == H5S_NULL) return {0};
+  std::array<hsize_t, H5S_MAX_RANK> dims{};
+  const int rank = H5Sget_simple_extent_dims(space, dims.data(), nullptr);
+  return {dims.begin(), dims.begin() + std::max(rank, 0)};
+}
+
+// A product that wraps would make a huge array look small, and so look compared.
+void refuse_too_large(const base::ArrayInfo& info, const std::string& place) {
+  constexpr std::uint64_t largest_number = 16;
+  if (product_of(largest_number, info.shape)) return;
+  throw base::Error(base::ErrorKind::integrity,
+                    place + ": cannot be read: its size does not fit 64 bits");
 }
 
 class Walk {
  public:
   Walk(hid_t file, const std::string& place)
-      : file_(file), place_(place), names_(place, most_name_bytes) {}
+      : file_(file), place_(place), names_(place, most_name_bytes), storage_(place) {}
 
   std::vector<Entry> run() {
     const H5Id root = checked(H5Oopen(file_, "/", H5P_DEFAULT), H5Oclose, place_, "cannot read");
@@ -83,7 +102,7 @@ class Walk {
         unless_unreadable(group.path, false, [&] { visit_group(group); });
     }
     for (Entry& entry : entries_)
-      require_plain_sources(entry);
+      storage_.require_plain_sources(entry);
     sort_entries();
     return std::move(entries_);
   }
@@ -180,7 +199,6 @@ class Walk {
     add_outside_link(link.type, target, path);
   }
 
-  /// A link out of the file is never followed: it is told instead.
   void add_outside_link(H5L_type_t type, const std::vector<char>& target, const std::string& path) {
     unsigned flags = 0;
     const char* file = "";
@@ -213,135 +231,11 @@ class Walk {
     entry.object = "/" + path;
     entry.group = met.group;
     entry.name = met.name;
-    const std::string pattern = note_outside_storage(entry, plan);
-    if (!pattern.empty() || !entry.outside.empty()) {
-      const std::string& file = entry.outside.empty() ? pattern : entry.outside.front();
-      // Not even its shape is asked for: that of a view opens the files that it is of.
-      entry.info.type = base::ArrayType::opaque;
-      entry.info.unreadable =
-          base::printable("has its data outside, in '" + file + "'" + inside_only);
-      datasets_[entry.object] = entry.info.unreadable;
-      entries_.push_back(std::move(entry));
-      return;
-    }
-    entry.info.unreadable = base::printable(missing_filter(dataset, plan.get()));
-    if (entry.info.unreadable.empty()) entry.info.unreadable = too_large_chunk(dataset, plan.get());
-    datasets_[entry.object] = entry.info.unreadable;
+    // Not even its shape is asked for: that of a view opens the files of its sources.
+    if (!storage_.note(dataset, plan.get(), entry)) return entries_.push_back(std::move(entry));
     add_leaves(entry,
                checked(H5Dget_type(dataset), H5Tclose, at(path), "cannot read its type"),
                checked(H5Dget_space(dataset), H5Sclose, at(path), "cannot read its shape"));
-  }
-
-  /// Notes the files that hold a data set's values, where that is not this one. Gives the name of
-  /// data sets of this file that is no name of one: "%b" is a number, and which data sets these
-  /// are, the library finds out as it reads.
-  std::string note_outside_storage(Entry& entry, const H5Id& plan) {
-    std::array<char, 1024> name{};
-    const int external = H5Pget_external_count(plan.get());
-    for (int i = 0; i < external; ++i) {
-      H5Pget_external(
-          plan.get(), static_cast<unsigned>(i), name.size() - 1, name.data(), nullptr, nullptr);
-      entry.outside.emplace_back(name.data());
-    }
-    std::string pattern;
-    std::size_t sources = 0;
-    if (H5Pget_layout(plan.get()) != H5D_VIRTUAL) return pattern;
-    const std::string& path = entry.info.path;
-    if (H5Pget_virtual_count(plan.get(), &sources) < 0) throw_hdf5(at(path), "cannot read");
-    for (std::size_t i = 0; i < sources; ++i) {
-      if (H5Pget_virtual_filename(plan.get(), i, name.data(), name.size()) < 0) {
-        throw_hdf5(at(path), "cannot read its layout");
-      }
-      if (std::string(name.data()) != ".") {
-        entry.outside.emplace_back(name.data());
-        continue;
-      }
-      note_virtual_source(plan.get(), i, path);
-      const std::string& source = virtual_sources_["/" + path].back();
-      if (source.find('%') != std::string::npos) pattern = source;
-    }
-    return pattern;
-  }
-
-  void note_virtual_source(hid_t plan, std::size_t index, const std::string& path) {
-    const ssize_t length = H5Pget_virtual_dsetname(plan, index, nullptr, 0);
-    std::string name(static_cast<std::size_t>(std::max<ssize_t>(length, 0)) + 1, '\0');
-    if (length < 0 || H5Pget_virtual_dsetname(plan, index, name.data(), name.size()) < 0) {
-      throw_hdf5(at(path), "cannot read its layout");
-    }
-    name.pop_back();
-    virtual_sources_["/" + path].push_back(name.starts_with('/') ? name : "/" + name);
-  }
-
-  /// A virtual data set of this very file could lead out of it all the same, by links and by data
-  /// sets that lie elsewhere: its sources must be data sets that were met here, and lie here.
-  void require_plain_sources(Entry& entry) const {
-    const auto sources = virtual_sources_.find(entry.object);
-    if (sources == virtual_sources_.end() || !entry.attribute.empty()) return;
-    for (const std::string& source : sources->second) {
-      const auto met = datasets_.find(source);
-      const bool is_plain =
-          met != datasets_.end() && met->second.empty() && !virtual_sources_.contains(source);
-      if (is_plain || !entry.info.unreadable.empty()) continue;
-      entry.info.unreadable =
-          base::printable("is a view of '" + source + "', which is no plain data set of this file");
-    }
-  }
-
-  /// h5py marks the filters of plug-ins as optional: whether one was applied stands in the chunks.
-  static bool is_skipped(hid_t dataset, int filter) {
-#if H5_VERSION_GE(1, 10, 5)
-    const H5Id space(H5Dget_space(dataset), H5Sclose);
-    hsize_t chunks = 0;
-    if (H5Dget_num_chunks(dataset, space.get(), &chunks) < 0) return false;
-    unsigned mask = 0;
-    haddr_t address = 0;
-    hsize_t size = 0;
-    std::array<hsize_t, H5S_MAX_RANK> offset{};
-    if (chunks == 0) return true;
-    return H5Dget_chunk_info(dataset, space.get(), 0, offset.data(), &mask, &address, &size) >= 0 &&
-           (mask >> static_cast<unsigned>(filter) & 1U) != 0;
-#else
-    return false;
-#endif
-  }
-
-  static std::string missing_filter(hid_t dataset, hid_t plan) {
-    const int filters = H5Pget_nfilters(plan);
-    for (int i = 0; i < filters; ++i) {
-      unsigned flags = 0;
-      unsigned config = 0;
-      std::size_t parameters = 0;
-      std::array<char, 256> name{};
-      const H5Z_filter_t filter = H5Pget_filter2(plan,
-                                                 static_cast<unsigned>(i),
-                                                 &flags,
-                                                 &parameters,
-                                                 nullptr,
-                                                 name.size() - 1,
-                                                 name.data(),
-                                                 &config);
-      if (filter < 0 || H5Zfilter_avail(filter) > 0) continue;
-      if ((flags & H5Z_FLAG_OPTIONAL) != 0 && is_skipped(dataset, i)) continue;
-      return "is packed with filter " + std::to_string(filter) + " '" + name.data() +
-             "', which this HDF5 library does not have (HDF5_PLUGIN_PATH names the folder of its "
-             "plug-in)";
-    }
-    return {};
-  }
-
-  /// Packed zeros take a thousandth of their size in the file.
-  static std::string too_large_chunk(hid_t dataset, hid_t plan) {
-    std::array<hsize_t, H5S_MAX_RANK> chunk{};
-    if (H5Pget_layout(plan) != H5D_CHUNKED || H5Pget_nfilters(plan) <= 0) return {};
-    const int rank = H5Pget_chunk(plan, H5S_MAX_RANK, chunk.data());
-    const H5Id type(H5Dget_type(dataset), H5Tclose);
-    std::uint64_t bytes = H5Tget_size(type.get());  // a chunk has less than 4 GiB
-    for (int axis = 0; axis < rank; ++axis)
-      bytes *= chunk[static_cast<std::size_t>(axis)];
-    if (bytes <= most_at_once) return {};
-    return "is packed in chunks of " + std::to_string(bytes) +
-           " bytes, more than are unpacked at once";
   }
 
   void add_attributes(hid_t object, const Object& met) {
@@ -388,15 +282,15 @@ class Walk {
       entry.info.shape.insert(
           entry.info.shape.end(), leaves[i].inner.begin(), leaves[i].inner.end());
       names_.charge(entry.info.path.size() + entry.object.size());
-      refuse_too_large(entry.info);
+      refuse_too_large(entry.info, at(entry.info.path));
       if (entry.info.unreadable.empty()) entry.info.unreadable = too_long(leaves[i].memory.get());
       add_type(entry, leaves[i].unsaid, is_null);
       entries_.push_back(std::move(entry));
     }
   }
 
-  /// What the array's type and shape do not say: names of an enumeration, that there is no
-  /// dataspace (h5py's Empty, which is no array without elements).
+  /// Adds what type and shape do not show: names of an enumeration, or a null dataspace (h5py's
+  /// Empty, which differs from an array without elements).
   void add_type(const Entry& of, const std::string& unsaid, bool is_null) {
     if (unsaid.empty() && !is_null) return;
     Entry type;
@@ -406,40 +300,11 @@ class Walk {
     entries_.push_back(std::move(type));
   }
 
-  /// An element is read as a whole, and a file of some bytes can say that it has one of 4 GiB.
-  static std::string too_long(hid_t type) {
-    const std::size_t size = H5Tget_size(type);
-    if (size <= most_at_once) return {};
-    return "has elements of " + std::to_string(size) + " bytes, more than are read at once";
-  }
-
-  static std::vector<std::uint64_t> shape_of(hid_t space) {
-    if (H5Sget_simple_extent_type(space) == H5S_NULL) return {0};
-    std::array<hsize_t, H5S_MAX_RANK> dims{};
-    const int rank = H5Sget_simple_extent_dims(space, dims.data(), nullptr);
-    return {dims.begin(), dims.begin() + std::max(rank, 0)};
-  }
-
-  // A product that wraps would make a huge array look small, and so look compared.
-  void refuse_too_large(const base::ArrayInfo& info) const {
-    std::uint64_t bytes = 16;  // more than any element of a numeric type
-    for (const std::uint64_t extent : info.shape) {
-      if (__builtin_mul_overflow(bytes, extent, &bytes)) {
-        throw base::Error(base::ErrorKind::integrity,
-                          at(info.path) + ": cannot be read: its size does not fit 64 bits");
-      }
-    }
-  }
-
   void sort_entries() {
-    const auto key = [](const Entry& e) { return std::tie(e.info.path, e.info.is_attribute); };
-    std::sort(entries_.begin(), entries_.end(), [&](const Entry& a, const Entry& b) {
-      return key(a) < key(b);
-    });
-    const auto twice =
-        std::adjacent_find(entries_.begin(), entries_.end(), [&](const Entry& a, const Entry& b) {
-          return key(a) == key(b);
-        });
+    const auto key = [](const Entry& e) { return key_of(e.info); };
+    std::ranges::sort(entries_, [&](const Entry& a, const Entry& b) { return key(a) < key(b); });
+    const auto twice = std::ranges::adjacent_find(
+        entries_, [&](const Entry& a, const Entry& b) { return key(a) == key(b); });
     if (twice != entries_.end()) {
       throw base::Error(
           base::ErrorKind::integrity,
@@ -451,10 +316,9 @@ class Walk {
   const std::string& place_;
   NameBudget names_;
   std::vector<Entry> entries_{};
-  std::vector<Group> pending_{};                   ///< still to visit
-  std::map<haddr_t, std::string> groups_{};        ///< seen, with the name under which it was first
-  std::map<std::string, std::string> datasets_{};  ///< met, with why they are unreadable
-  std::map<std::string, std::vector<std::string>> virtual_sources_{};
+  std::vector<Group> pending_{};             ///< still to visit
+  std::map<haddr_t, std::string> groups_{};  ///< seen, with the name under which it was first
+  H5Storage storage_;
 };
 
 }  // namespace

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <optional>
 #include <string_view>
 
 #include <fcntl.h>
@@ -21,25 +20,18 @@ using base::ArrayInfo;
 
 constexpr const char* weights_name = "model.weights.h5";
 constexpr const char* configuration_name = "config.json";
-/// When it was saved, and by which version.
 constexpr const char* metadata_name = "metadata.json";
 constexpr std::uint64_t longest_configuration = 64U << 20U;
 constexpr std::uint64_t block_bytes = 1U << 20U;
 
-/// The arrays of two sources, whose names are not the same.
 class Together final : public base::ArraySource {
  public:
   Together(std::unique_ptr<base::ArraySource> first, std::unique_ptr<base::ArraySource> second)
-      : first_(std::move(first)), second_(std::move(second)) {
-    for (const ArrayInfo& info : first_->list())
-      of_first_.push_back(key_of(info));
-  }
+      : first_(std::move(first)), second_(std::move(second)), of_first_(first_->list()) {}
   std::vector<ArrayInfo> list() override {
     std::vector<ArrayInfo> all = first_->list();
     std::ranges::move(second_->list(), std::back_inserter(all));
-    std::sort(all.begin(), all.end(), [](const ArrayInfo& a, const ArrayInfo& b) {
-      return key_of(a) < key_of(b);
-    });
+    std::ranges::sort(all, {}, base::key_of);
     return all;
   }
   void read(const ArrayInfo& array,
@@ -55,16 +47,14 @@ class Together final : public base::ArraySource {
   }
 
  private:
-  using Key = std::pair<std::string, bool>;
-  static Key key_of(const ArrayInfo& info) { return {info.path, info.is_attribute}; }
   base::ArraySource& source_of(const ArrayInfo& array) {
-    return std::binary_search(of_first_.begin(), of_first_.end(), key_of(array)) ? *first_
-                                                                                 : *second_;
+    return std::ranges::binary_search(of_first_, key_of(array), {}, base::key_of) ? *first_
+                                                                                  : *second_;
   }
 
   std::unique_ptr<base::ArraySource> first_;
   std::unique_ptr<base::ArraySource> second_;
-  std::vector<Key> of_first_{};
+  std::vector<ArrayInfo> of_first_;
 };
 
 void unpack(ByteSource& member, const std::filesystem::path& to) {
@@ -107,8 +97,7 @@ std::vector<base::OutsideValues> outside_values_of_keras(const std::filesystem::
                                     : std::vector<base::OutsideValues>{};
 }
 
-std::unique_ptr<base::ArraySource> open_keras(const std::filesystem::path& path,
-                                              const base::ReadLimits& limits) {
+Source open_keras(const std::filesystem::path& path, const base::ReadLimits& limits) {
   const auto members = ZipMembers::open(path, limits);
   const base::TempDir folder(std::filesystem::temp_directory_path(), "sabath-keras-");
   const std::filesystem::path weights = folder.path() / weights_name;

@@ -1,29 +1,20 @@
 #include "reader_client.hpp"
 
 #include "file_bytes.hpp"
+#include "reader_connection.hpp"
 #include "reader_messages.hpp"
 #include "small_arrays.hpp"
 
-#include <sabath/arrays/reader_process.hpp>
-#include <sabath/base/clock.hpp>
 #include <sabath/base/process/reader_ended.hpp>
-#include <sabath/base/process/sandbox.hpp>
-#include <sabath/base/text/text_table.hpp>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <mutex>
 #include <optional>
 #include <span>
-#include <tuple>
 #include <type_traits>
 #include <utility>
-
-#include <poll.h>
-#include <sys/socket.h>
 
 namespace sabath::arrays {
 namespace {
@@ -32,185 +23,17 @@ using std::chrono::nanoseconds;
 using std::chrono::seconds;
 using std::chrono::steady_clock;
 
-/// Processor time for one request: an object of HDF5 takes hundreds of bytes of the file and
-/// microseconds, so whatever takes longer than this does not end.
-constexpr seconds least_time{10};
 constexpr std::uint64_t bytes_per_second = 1U << 20U;
-/// The same in time on the wall, which a slow file system takes.
-constexpr int wall_factor = 30;
-constexpr std::chrono::milliseconds between_looks{50};
-/// For several small arrays; where it is exceeded they are read one by one.
+/// Limit for several small arrays; beyond it they are read one by one.
 constexpr std::chrono::milliseconds time_for_several{100};
-/// Each time that it is exceeded the time is halved, down to this.
+/// Each timeout halves the limit, down to this.
 constexpr seconds shortest_time{1};
-/// A file for which so many processes ended, or that exceeded the time so often, is given up.
+/// A file is given up after so many ends of processes, or timeouts.
 constexpr int most_ends = 64;
 constexpr int most_timeouts = 16;
-constexpr std::uint64_t longest_answer = std::uint64_t{1} << 30U;
 constexpr std::size_t most_idle = 4;
-/// How many short texts one request asks for, also where the caller wants fewer.
+/// Short texts per request, even if the caller wants fewer.
 constexpr std::uint64_t more_texts = 4096;
-
-/// How long one request may take.
-struct Patience {
-  nanoseconds processor = least_time;
-  base::ReadLimits limits{};
-};
-
-/// The process ended, or was ended, instead of answering.
-struct NoAnswer {
-  std::string how{};
-  bool is_timeout = false;
-  bool may_be_chance = false;  ///< it was killed from outside, or had read other files before
-};
-
-/// One process, and the protocol with it.
-class ReaderClient {
- public:
-  ReaderClient() : process_(reader_command, shared_bytes) {}
-
-  bool is_idle() const noexcept { return process_.is_idle(); }
-  const std::byte* memory() const noexcept { return process_.memory(); }
-  void has_served() noexcept { is_new_ = false; }
-
-  struct Reply {
-    Answer what = Answer::done;
-    std::string payload{};
-  };
-
-  /// Throws NoAnswer, and the Error that was the answer. `fd` goes with the request, if there is
-  /// one.
-  Reply ask(Request request, const PayloadWriter& payload, const Patience& patience, int fd = -1) {
-    if (patience.limits.stop.stop_requested()) throw_interrupted();
-    begin_ = steady_clock::now();
-    processor_begin_ = process_.processor_time();
-    const MessageHead head{static_cast<std::uint32_t>(request), 0, payload.bytes().size()};
-    send_head(head, fd, patience);
-    send(payload.bytes(), patience);
-    Reply reply = receive(patience);
-    if (reply.what == Answer::out_of_memory) {
-      process_.kill();
-      throw NoAnswer{"needed more than 4 GiB of memory", false, false};
-    }
-    if (reply.what == Answer::error) throw_answer(reply.payload);
-    return reply;
-  }
-
- private:
-  [[noreturn]] static void throw_answer(const std::string& payload) {
-    PayloadReader reader(payload);
-    const auto kind = static_cast<base::ErrorKind>(
-        std::min<std::uint64_t>(reader.number(), static_cast<int>(base::ErrorKind::internal)));
-    const std::string message = reader.text();
-    throw base::Error(kind, message, reader.text());
-  }
-
-  [[noreturn]] void throw_interrupted() {
-    process_.kill();
-    throw base::Error(base::ErrorKind::interrupted, "interrupted while a file was read");
-  }
-
-  /// Waits until the socket is ready for `events`, within the limits.
-  void wait_for(short events, const Patience& patience) {
-    while (true) {
-      pollfd state{process_.socket(), events, 0};
-      if (::poll(&state, 1, static_cast<int>(between_looks.count())) > 0) return;
-      check(patience);
-    }
-  }
-
-  void check(const Patience& patience) {
-    const auto now = steady_clock::now();
-    if (patience.limits.stop.stop_requested()) throw_interrupted();
-    if (now >= patience.limits.until) {
-      process_.kill();
-      throw NoAnswer{"was ended: the time for this file is over", true, false};
-    }
-    const bool is_over = process_.processor_time() - processor_begin_ > patience.processor ||
-                         now - begin_ > wall_factor * patience.processor;
-    if (!is_over) return;
-    process_.kill();
-    throw NoAnswer{
-        "took more than its limit of " + base::format_duration(patience.processor), true, !is_new_};
-  }
-
-  [[noreturn]] void throw_ended() {
-    process_.kill();
-    std::string how = process_.wait_for_end();
-    throw NoAnswer{std::move(how), false, !is_new_ || process_.was_killed()};
-  }
-
-  void send_head(const MessageHead& head, int fd, const Patience& patience) {
-    iovec part{const_cast<MessageHead*>(&head), sizeof head};
-    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
-    msghdr message{};
-    message.msg_iov = &part;
-    message.msg_iovlen = 1;
-    if (fd >= 0) {
-      message.msg_control = control.data();
-      message.msg_controllen = control.size();
-      cmsghdr* const extra = CMSG_FIRSTHDR(&message);
-      extra->cmsg_level = SOL_SOCKET;
-      extra->cmsg_type = SCM_RIGHTS;
-      extra->cmsg_len = CMSG_LEN(sizeof fd);
-      std::memcpy(CMSG_DATA(extra), &fd, sizeof fd);
-    }
-    while (true) {
-      const ssize_t sent = ::sendmsg(process_.socket(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
-      if (sent == static_cast<ssize_t>(sizeof head)) return;
-      if (sent < 0 && errno == EINTR) continue;
-      if (sent >= 0 || errno != EAGAIN) throw_ended();
-      wait_for(POLLOUT, patience);
-    }
-  }
-
-  void send(std::string_view bytes, const Patience& patience) {
-    while (!bytes.empty()) {
-      const ssize_t sent =
-          ::send(process_.socket(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-      if (sent < 0 && errno == EINTR) continue;
-      if (sent < 0 && errno == EAGAIN) {
-        wait_for(POLLOUT, patience);
-        continue;
-      }
-      if (sent <= 0) throw_ended();
-      bytes.remove_prefix(static_cast<std::size_t>(sent));
-    }
-  }
-
-  void receive(char* to, std::size_t bytes, const Patience& patience) {
-    while (bytes > 0) {
-      const ssize_t got = ::recv(process_.socket(), to, bytes, MSG_DONTWAIT);
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0 && errno == EAGAIN) {
-        wait_for(POLLIN, patience);
-        continue;
-      }
-      if (got <= 0) throw_ended();
-      to += got;
-      bytes -= static_cast<std::size_t>(got);
-    }
-  }
-
-  Reply receive(const Patience& patience) {
-    MessageHead head;
-    receive(reinterpret_cast<char*>(&head), sizeof head, patience);
-    const bool is_known = head.what >= static_cast<std::uint32_t>(Answer::done) &&
-                          head.what <= static_cast<std::uint32_t>(Answer::out_of_memory);
-    if (!is_known || head.bytes > longest_answer) {
-      process_.kill();
-      throw NoAnswer{"sent a malformed message", false, !is_new_};
-    }
-    Reply reply{static_cast<Answer>(head.what), std::string(head.bytes, '\0')};
-    receive(reply.payload.data(), reply.payload.size(), patience);
-    return reply;
-  }
-
-  base::SandboxProcess process_;
-  bool is_new_ = true;
-  steady_clock::time_point begin_{};
-  nanoseconds processor_begin_{};
-};
 
 /// Processes that have closed their file and wait for the next: to start one takes as long as to
 /// compare a small file.
@@ -221,45 +44,45 @@ class IdleReaders {
     return idle;
   }
 
-  std::unique_ptr<ReaderClient> take() {
+  std::unique_ptr<ReaderConnection> take() {
     const std::lock_guard lock(mutex_);
     while (!idle_.empty()) {
       auto reader = std::move(idle_.back());
       idle_.pop_back();
       if (reader->is_idle()) return reader;
     }
-    auto reader = std::make_unique<ReaderClient>();
+    auto reader = std::make_unique<ReaderConnection>();
     // A comparison has two sides: the second process starts while the first one reads.
-    if (!std::exchange(has_started_, true)) idle_.push_back(std::make_unique<ReaderClient>());
+    if (!std::exchange(has_started_, true)) idle_.push_back(std::make_unique<ReaderConnection>());
     return reader;
   }
 
-  void give(std::unique_ptr<ReaderClient> reader) {
+  void give(std::unique_ptr<ReaderConnection> reader) {
     const std::lock_guard lock(mutex_);
     if (idle_.size() < most_idle) idle_.push_back(std::move(reader));
   }
 
  private:
   std::mutex mutex_{};
-  std::vector<std::unique_ptr<ReaderClient>> idle_{};
+  std::vector<std::unique_ptr<ReaderConnection>> idle_{};
   bool has_started_ = false;
 };
 
-/// A file that a reader process has open, and another one when that has ended.
+/// A file open in a reader process, which is replaced when it ends.
 class FileApart final : public base::ArraySource {
  public:
   FileApart(const std::filesystem::path& path, const std::string& place, base::ReadLimits limits)
       : place_(place.empty() ? path.string() : place), bytes_(path) {
-    patience_.limits = std::move(limits);
-    patience_.processor += seconds(bytes_.size() / bytes_per_second);
+    limits_.limits = std::move(limits);
+    limits_.processor += seconds(bytes_.size() / bytes_per_second);
   }
 
   ~FileApart() override {
     // A file that HDF5 refuses may have harmed the process that read it.
     if (!reader_ || has_failed_) return;
     try {
-      reader_->ask(Request::close, {}, patience_);
-      reader_->has_served();
+      reader_->ask(Request::close, {}, limits_);
+      reader_->set_used();
       IdleReaders::of_this_process().give(std::move(reader_));
     } catch (...) {
       reader_.reset();
@@ -274,7 +97,7 @@ class FileApart final : public base::ArraySource {
 
   std::vector<base::OutsideValues> outside() {
     return without_file("", [&] {
-      const auto reply = reader_->ask(Request::outside, place(), patience_, bytes_.descriptor());
+      const auto reply = reader_->ask(Request::outside, place(), limits_, bytes_.descriptor());
       PayloadReader reader(reply.payload);
       std::vector<base::OutsideValues> values(reader.count());
       for (base::OutsideValues& one : values) {
@@ -334,7 +157,7 @@ class FileApart final : public base::ArraySource {
       PayloadWriter request;
       request.array(array);
       request.number(first);
-      const auto reply = reader_->ask(Request::unwritten, request, patience_);
+      const auto reply = reader_->ask(Request::unwritten, request, limits_);
       return PayloadReader(reply.payload).number();
     });
   }
@@ -362,10 +185,7 @@ class FileApart final : public base::ArraySource {
   /// behind it.
   std::optional<std::uint64_t> small_index(const base::ArrayInfo& array) {
     if (!reads_several_ || !is_small(array)) return std::nullopt;
-    const auto key = [](const base::ArrayInfo& info) {
-      return std::tie(info.path, info.is_attribute);
-    };
-    const auto found = std::ranges::lower_bound(infos_, key(array), {}, key);
+    const auto found = std::ranges::lower_bound(infos_, key_of(array), {}, base::key_of);
     if (found == infos_.end() || *found != array) return std::nullopt;
     const auto index = static_cast<std::uint64_t>(found - infos_.begin());
     if (small_.has(index)) return index;
@@ -375,18 +195,18 @@ class FileApart final : public base::ArraySource {
       PayloadWriter request;
       request.number(index);
       request.number(small_.next_count(index));
-      Patience patience = patience_;
-      patience.processor = std::min<nanoseconds>(patience.processor, time_for_several);
+      RequestLimits limits = limits_;
+      limits.processor = std::min<nanoseconds>(limits.processor, time_for_several);
       const auto now = steady_clock::now();
-      patience.limits.until = now + (patience.limits.until - now) / 4;  // some is left for each
-      auto reply = reader_->ask(Request::read_small, request, patience);
+      limits.limits.until = now + (limits.limits.until - now) / 4;  // some is left for each
+      auto reply = reader_->ask(Request::read_small, request, limits);
       small_.unpack(std::move(reply.payload), infos_, index);
     });
     return index;
   }
 
   void read_more_texts(const base::ArrayInfo& array, std::uint64_t first, std::uint64_t count) {
-    const auto reply = reader_->ask(Request::read_texts, range(array, first, count), patience_);
+    const auto reply = reader_->ask(Request::read_texts, range(array, first, count), limits_);
     PayloadReader reader(reply.payload);
     std::vector<std::string> texts(reader.count());
     for (std::string& text : texts)
@@ -401,7 +221,7 @@ class FileApart final : public base::ArraySource {
                  std::uint64_t first,
                  std::uint64_t count,
                  std::span<std::byte> out) {
-    const auto reply = reader_->ask(Request::read, range(array, first, count), patience_);
+    const auto reply = reader_->ask(Request::read, range(array, first, count), limits_);
     const std::uint64_t offset = PayloadReader(reply.payload).number();
     if (reply.what == Answer::in_file) {
       plain_ = array;
@@ -417,7 +237,7 @@ class FileApart final : public base::ArraySource {
 
   void open_with_reader() {
     opened_.clear();
-    const auto reply = reader_->ask(Request::open, place(), patience_, bytes_.descriptor());
+    const auto reply = reader_->ask(Request::open, place(), limits_, bytes_.descriptor());
     PayloadReader reader(reply.payload);
     opened_.resize(reader.count());
     for (base::ArrayInfo& info : opened_)
@@ -433,15 +253,15 @@ class FileApart final : public base::ArraySource {
     });
   }
 
-  /// Does the work with a process, once more with a new one where that may be of use.
+  /// Does the work with a process; repeats it with a new one where that may help.
   template <class Work>
   std::invoke_result_t<Work> without_file(const std::string& array, const Work& work) {
     if (!given_up_.empty()) throw base::ReaderEnded(place_, array, given_up_);
     for (bool is_again = false;; is_again = true) {
       try {
         if (!reader_)
-          reader_ =
-              is_again ? std::make_unique<ReaderClient>() : IdleReaders::of_this_process().take();
+          reader_ = is_again ? std::make_unique<ReaderConnection>()
+                             : IdleReaders::of_this_process().take();
         return work();
       } catch (const NoAnswer& none) {
         end_reader();
@@ -467,7 +287,7 @@ class FileApart final : public base::ArraySource {
   void note_end(const NoAnswer& none) {
     if (none.is_timeout) {
       ++timeouts_;
-      patience_.processor = std::max<nanoseconds>(patience_.processor / 2, shortest_time);
+      limits_.processor = std::max<nanoseconds>(limits_.processor / 2, shortest_time);
     }
     if (++ends_ >= most_ends || timeouts_ >= most_timeouts)
       given_up_ =
@@ -476,8 +296,8 @@ class FileApart final : public base::ArraySource {
 
   std::string place_;
   FileBytes bytes_;
-  Patience patience_{};
-  std::unique_ptr<ReaderClient> reader_{};
+  RequestLimits limits_{};
+  std::unique_ptr<ReaderConnection> reader_{};
   bool is_open_ = false;
   bool has_failed_ = false;  ///< the present process has answered with an error
   std::vector<base::ArrayInfo> opened_{};

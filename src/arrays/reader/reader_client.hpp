@@ -1,7 +1,6 @@
 #pragma once
 
 #include <sabath/base/array_source.hpp>
-#include <sabath/base/outside_values.hpp>
 #include <sabath/base/process/read_limits.hpp>
 
 #include <filesystem>
@@ -11,8 +10,8 @@
 
 namespace sabath::arrays {
 
-/// As open_hdf5(), but HDF5 reads the file in a process of its own. Where that crashes or exceeds a
-/// limit, base::ReaderEnded is thrown, and the other arrays can still be read. Throws also
+/// Opens a file as open_hdf5() does, but HDF5 reads it in a separate process. Throws
+/// base::ReaderEnded where that crashes or exceeds a limit; other arrays can still be read. Throws
 /// Error{launch} where no process can be started.
 std::unique_ptr<base::ArraySource> open_hdf5_apart(const std::filesystem::path& path,
                                                    const std::string& place = {},

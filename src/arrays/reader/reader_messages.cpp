@@ -7,14 +7,14 @@
 namespace sabath::arrays {
 namespace {
 
-[[noreturn]] void throw_malformed() {
-  throw base::Error(base::ErrorKind::integrity, "reader process: sent a malformed message");
-}
-
 constexpr unsigned attribute_flag = 1;
 constexpr unsigned column_major_flag = 2;
 
 }  // namespace
+
+void throw_malformed() {
+  throw base::Error(base::ErrorKind::integrity, "reader process: sent a malformed message");
+}
 
 void PayloadWriter::number(std::uint64_t value) {
   bytes_.append(reinterpret_cast<const char*>(&value), sizeof value);

@@ -7,11 +7,10 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace sabath::arrays {
 
-/// What the reader process is asked for; ReaderClient and ReaderServer agree on the payloads.
+/// Requests to the reader process. ReaderConnection and ReaderServer agree on the payloads.
 enum class Request : std::uint32_t {
   open = 1,
   close,
@@ -23,21 +22,24 @@ enum class Request : std::uint32_t {
 };
 
 enum class Answer : std::uint32_t {
-  done = 1,       ///< what was asked for
-  in_memory,      ///< values are in the shared memory, from an offset on
-  in_file,        ///< the array's values lie in the file as they are, from an offset on
+  done = 1,       ///< the requested data
+  in_memory,      ///< offset in shared memory
+  in_file,        ///< offset of plain values in the file
   error,          ///< kind, message and hint of a base::Error
-  out_of_memory,  ///< the process needs more memory than it may have
+  out_of_memory,  ///< beyond the limit of the process
 };
 
-/// What goes before each message in both directions.
+/// Throws Error{integrity} for a message that the protocol does not have.
+[[noreturn]] void throw_malformed();
+
+/// Head of each message in both directions.
 struct MessageHead {
   std::uint32_t what = 0;
   std::uint32_t reserved = 0;
   std::uint64_t bytes = 0;  ///< of the payload
 };
 
-/// The shared memory has two parts, so that one can be filled while the other is taken.
+/// The shared memory has two parts: one is filled while the other is read.
 constexpr std::size_t part_bytes = std::size_t{2} << 20U;
 constexpr std::size_t shared_bytes = 2 * part_bytes;
 
@@ -46,9 +48,9 @@ class PayloadWriter {
  public:
   void number(std::uint64_t value);
   void text(std::string_view value);
-  /// A text that is filled afterwards; valid until the next call.
+  /// Space for a text that is filled later; valid until the next call.
   std::span<std::byte> space(std::uint64_t bytes);
-  /// Takes away what stands behind the first `bytes`.
+  /// Removes what follows the first `bytes`.
   void cut(std::size_t bytes) { bytes_.resize(bytes); }
   void array(const base::ArrayInfo& info);
   const std::string& bytes() const noexcept { return bytes_; }
@@ -57,7 +59,7 @@ class PayloadWriter {
   std::string bytes_{};
 };
 
-/// Throws Error{integrity} where the payload is not what is read from it.
+/// Reads a payload. Throws Error{integrity} where it has other items than are read.
 class PayloadReader {
  public:
   explicit PayloadReader(std::string_view bytes) : left_(bytes) {}
@@ -65,7 +67,7 @@ class PayloadReader {
   std::string text() { return std::string(view()); }
   std::string_view view();
   base::ArrayInfo array();
-  /// How many items follow, each of at least 8 bytes.
+  /// Number of items that follow, each of at least 8 bytes.
   std::uint64_t count();
   bool is_empty() const noexcept { return left_.empty(); }
 

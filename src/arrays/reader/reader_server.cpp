@@ -1,9 +1,8 @@
 #include "hdf5/h5_error.hpp"
-#include "hdf5/hdf5_source.hpp"
+#include "hdf5/hdf5_file.hpp"
 #include "reader_messages.hpp"
 #include "small_arrays.hpp"
 
-#include <sabath/arrays/hdf5_file.hpp>
 #include <sabath/arrays/reader_process.hpp>
 #include <sabath/base/process/sandbox.hpp>
 #include <sabath/base/unique_fd.hpp>
@@ -16,7 +15,6 @@
 #include <cstdlib>
 #include <new>
 #include <optional>
-#include <span>
 #include <utility>
 
 #include <sys/mman.h>
@@ -25,10 +23,9 @@
 namespace sabath::arrays {
 namespace {
 
-/// A packed chunk of 1 GiB takes three times that while it is unpacked.
+/// Unpacking a chunk of 1 GiB takes three times that.
 constexpr std::uint64_t most_memory = std::uint64_t{4} << 30U;
 
-/// The other end is gone: nothing is left to do.
 struct Closed {};
 
 class ReaderServer {
@@ -54,7 +51,7 @@ class ReaderServer {
   }
 
  private:
-  /// Values that were read before they are asked for, into part `part`.
+  /// Values read ahead into part `part`.
   struct Ahead {
     std::uint64_t first = 0;
     std::uint64_t count = 0;
@@ -92,14 +89,14 @@ class ReaderServer {
     return *source_;
   }
 
-  /// HDF5 opens files by name. This one is that of the descriptor that came with the request.
+  /// HDF5 opens files by name: that of the descriptor sent with the request.
   static std::string name_of(const base::UniqueFd& file) {
     return "/proc/self/fd/" + std::to_string(file.get());
   }
 
   void open(const std::string& place) {
     forget();
-    source_ = open_hdf5_source(name_of(file_), place);
+    source_ = open_hdf5(name_of(file_), place);
     PayloadWriter out;
     infos_ = source_->list();
     out.number(infos_.size());
@@ -145,7 +142,7 @@ class ReaderServer {
     part_ = 1 - part_;
     ahead_ = {};
     if (!is_there) fill(first, count);
-    // Whoever reads one part after the other will ask for the next.
+    // A reader of one part after the other will request the next.
     const bool is_sequence = first == next_ && first > 0;
     next_ = first + count;
     if (is_sequence) ahead_ = {next_, std::min(count, array_->elements() - next_), false};
@@ -221,7 +218,7 @@ class ReaderServer {
     }
   }
 
-  /// The next message's head; keeps the descriptor that came with it, if one did.
+  /// Reads the head of the next message; keeps the descriptor sent with it.
   MessageHead receive_head() {
     MessageHead head;
     iovec part{&head, sizeof head};
@@ -265,8 +262,10 @@ int serve_arrays(const char* parent) noexcept {
     if (!base::enter_sandbox(static_cast<int>(std::strtol(parent, nullptr, 10)), most_memory))
       return 1;
     // Each message would take new pages of the kernel, and give them back.
+    // NOLINTBEGIN(concurrency-mt-unsafe): this process has one thread
     ::mallopt(M_MMAP_THRESHOLD, 32 << 20);
     ::mallopt(M_TRIM_THRESHOLD, 256 << 20);
+    // NOLINTEND(concurrency-mt-unsafe)
     void* const memory =
         ::mmap(nullptr, shared_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, base::sandbox_memory, 0);
     if (memory == MAP_FAILED) return 1;

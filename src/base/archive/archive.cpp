@@ -3,7 +3,6 @@
 #include "packed_bytes.hpp"
 
 #include <sabath/base/archive/archive.hpp>
-#include <sabath/base/archive/extract_into.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/text/text_table.hpp>
@@ -46,7 +45,7 @@ std::uint64_t size_of_regular_file(const std::filesystem::path& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) throw_errno(path.string(), "cannot unpack", errno);
   if (!S_ISREG(status.st_mode)) {
-    throw Error(ErrorKind::integrity, path.string() + ": cannot be unpacked: it is no file");
+    throw Error(ErrorKind::integrity, path.string() + ": cannot be unpacked: not a regular file");
   }
   return static_cast<std::uint64_t>(status.st_size);
 }
@@ -58,7 +57,7 @@ std::string filter_of(std::string_view kind) {
   if (kind == "xz") return "xz";
   if (kind == "zst") return "zstd";
   throw Error(ErrorKind::usage,
-              "'" + std::string(kind) + "' is no kind of compressed file",
+              "'" + std::string(kind) + "' is not a known kind of compressed file",
               "known kinds are gz, bz2, xz, zst");
 }
 

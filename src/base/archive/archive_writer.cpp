@@ -1,6 +1,6 @@
 #include "text/utf8_names.hpp"
 
-#include <sabath/base/archive/archive.hpp>
+#include <sabath/base/archive/archive_entry.hpp>
 #include <sabath/base/archive/archive_writer.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
@@ -56,7 +56,7 @@ class Writer {
   void close() { must(::archive_write_close(archive_.get())); }
 
  private:
-  /// What extract_archive would refuse is no use in an archive.
+  /// Refuses what extract_archive would refuse.
   static void require_acceptable(const TreeFile& file) {
     const ArchiveLimits limits;
     const auto folders =

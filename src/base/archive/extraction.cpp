@@ -7,7 +7,6 @@
 #include <sabath/base/text/utf8.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 
 #include <fcntl.h>
@@ -184,7 +183,7 @@ void Extraction::put_hard_link(const StatedEntry& stated, const std::string& pat
   const auto found = entries_.find(target);
   if (found == entries_.end() || !found->second.link_target.empty()) {
     refuse(stated,
-           "it is a hard link to '" + target + "', which is no earlier file of the archive");
+           "it is a hard link to '" + target + "', which is not an earlier file of the archive");
   }
   ArchiveEntry entry = found->second;
   entry.path = path;

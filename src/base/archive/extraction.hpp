@@ -2,7 +2,7 @@
 
 #include "archive_reader.hpp"
 
-#include <sabath/base/archive/archive.hpp>
+#include <sabath/base/archive/archive_entry.hpp>
 #include <sabath/base/directory.hpp>
 #include <sabath/base/unique_fd.hpp>
 
@@ -15,7 +15,7 @@ namespace sabath::base {
 
 /// Writes the entries of one archive beneath a folder and holds them to `ArchiveLimits`. Folders
 /// are opened one component at a time without following links, so no entry is ever written through
-/// a symbolic link, whoever made it; files are made exclusively, so none is written twice.
+/// a symbolic link; files are created exclusively, so none is written twice.
 class Extraction {
  public:
   Extraction(const std::filesystem::path& archive,

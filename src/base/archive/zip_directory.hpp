@@ -8,9 +8,10 @@ namespace sabath::base {
 /// Does the file end with the end record of a zip file?
 bool has_zip_end(const std::filesystem::path& path);
 
-/// libarchive takes what it finds; so this is checked before: the directory is whole, each member
-/// lies where the directory says and has the same name there, and none is left out. Returns how
-/// many members it has. Throws Error{integrity} that names the file.
+/// Checks a zip file before libarchive reads it, since libarchive takes what it finds. The
+/// directory must be whole and list every member. Each member must lie where the directory says,
+/// with the same name. Returns how many members it has. Throws Error{integrity} that names the
+/// file.
 std::size_t check_zip_directory(const std::filesystem::path& path);
 
 }  // namespace sabath::base

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sabath/base/process/process.hpp>
+#include <sabath/base/process/command.hpp>
 #include <sabath/base/unique_fd.hpp>
 
 #include <string>

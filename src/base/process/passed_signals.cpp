@@ -53,7 +53,7 @@ extern "C" void on_passed_signal(int signal) {
   errno = saved;
 }
 
-void tell_listeners(int signal) {
+void notify_listeners(int signal) {
   Listeners& state = listeners();
   const std::lock_guard lock(state.mutex);
   for (const auto* hear : state.all)
@@ -70,7 +70,7 @@ struct PassedSignals::Watcher {
           while (!ending) {
             ::sem_wait(&state.wake);
             for (std::size_t i = 0; i < passed.size(); ++i) {
-              if (state.signals[i].exchange(false)) tell_listeners(passed[i]);
+              if (state.signals[i].exchange(false)) notify_listeners(passed[i]);
             }
           }
         }) {}

@@ -77,7 +77,7 @@ ProcessResult SystemProcessRunner::run(const Command& command, std::stop_token s
   result.leftovers = family.kill_others();
   take_end(result, family.reap());
   take_output(result, output, errors);
-  // Written just before the end, and captured: whoever asked has not got all of it. A file has.
+  // Output written just before the end may exceed the captured tail. A file has all of it.
   std::uint64_t most = command.stdout_path.empty() ? result.output_bytes : 0;
   if (command.stderr_path.empty()) most = std::max(most, result.error_bytes);
   if (!reason && command.output_limit && most > *command.output_limit) {

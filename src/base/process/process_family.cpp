@@ -135,7 +135,7 @@ class Leaders {
   void begin() {
     ::prctl(PR_GET_CHILD_SUBREAPER, &was_subreaper_);
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-    // Whoever started us may have left SIGCHLD ignored; then no exit status would ever arrive.
+    // The parent may have left SIGCHLD ignored; then no exit status would ever arrive.
     struct sigaction plain {};
     plain.sa_handler = SIG_DFL;
     ::sigaction(SIGCHLD, nullptr, &old_sigchld_);
@@ -225,8 +225,8 @@ int ProcessFamily::kill_others() const {
   Leaders::of_this_process().is_ending(leader_);
   const auto patience = steady_clock::now() + std::chrono::seconds(5);
   std::set<int> killed;
-  // Whose parent is killed comes to us in turn, so only own children are killed by pid (no pid of
-  // theirs can be given to somebody else before they are reaped), pass by pass.
+  // A process whose parent is killed becomes our child. So each pass kills only own children by
+  // pid. Their pids cannot be given to other processes before they are reaped.
   for (auto all = orphans(); !all.empty(); all = orphans()) {
     for (const ProcessStat& orphan : all)
       add_running(orphan, killed);

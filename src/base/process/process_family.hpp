@@ -10,23 +10,22 @@
 
 namespace sabath::base {
 
-/// One command's own process, the leader of a new session, and all that descends from it.
+/// The process of a command, which leads a new session, and all its descendants.
 ///
 /// While any family lives, this process is the subreaper (prctl(2)) of what it started: descendants
-/// whose parent ends become its children, even those that made themselves daemons. A child of ours
-/// that is no leader and stands in another session than ours therefore descends from a command.
-/// From which one is certain while one command runs at a time. With several at once it is told by
-/// what a daemon keeps: the command's session, a control group that it shares with no other
-/// command, or its mark, a variable in its environment. A daemon that has none of these is spared
-/// until the last command that could have started it ends, and is then killed and counted there.
-/// Code that starts daemons by other means than a ProcessRunner while commands run would see them
-/// taken for leftovers. Families may live in several threads at once.
+/// whose parent ends become its children, daemons included. A child that is not a leader and stands
+/// in a foreign session therefore descends from a command. With several commands at once, what a
+/// daemon keeps shows which: the command's session, a control group of its own, or its mark, a
+/// variable in its environment. A daemon without any of these is spared until the last command that
+/// could have started it ends, and is then killed and counted there.
+/// Daemons that other code starts while commands run are taken for leftovers.
+/// Thread safety: families may live in several threads at once.
 class ProcessFamily {
  public:
   /// `fork_leader` forks and returns the child's pid in the parent, or throws. `mark` is
   /// "NAME=VALUE", or empty.
   explicit ProcessFamily(const std::function<int()>& fork_leader, const std::string& mark = {});
-  /// Kills and reaps what has not been reaped.
+  /// Kills and reaps the rest.
   ~ProcessFamily();
   ProcessFamily(const ProcessFamily&) = delete;
   ProcessFamily& operator=(const ProcessFamily&) = delete;

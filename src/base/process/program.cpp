@@ -1,4 +1,4 @@
-#include <sabath/base/process/process.hpp>
+#include <sabath/base/process/program.hpp>
 #include <sabath/base/text/text_table.hpp>
 
 #include <algorithm>

@@ -62,7 +62,7 @@ UniqueFd make_memory(std::size_t bytes) {
   return file;
 }
 
-/// Owns what posix_spawn is told.
+/// Owner of the arguments of posix_spawn.
 class SpawnPlan {
  public:
   SpawnPlan() {

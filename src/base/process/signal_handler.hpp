@@ -4,8 +4,8 @@
 
 namespace sabath::base {
 
-/// Installs a handler for one signal and puts the old one back at the end. A signal that whoever
-/// started us wants to be ignored (nohup, a shell's background job) stays ignored.
+/// Handler of one signal; the destructor restores the old one. A signal that was ignored at the
+/// start (nohup, a shell's background job) stays ignored.
 class SignalHandler {
  public:
   SignalHandler(int signal, void (*handler)(int)) : signal_(signal) {

@@ -1,16 +1,18 @@
 #include "supervision.hpp"
 
-#include "end_watch.hpp"
-
 #include <sabath/base/error.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <thread>
 
 #include <poll.h>
 #include <signal.h>
 #include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace sabath::base {
 namespace {
@@ -32,6 +34,41 @@ SteadyTime now_steady() {
 SteadyTime later(SteadyTime time, nanoseconds duration) {
   return duration > SteadyTime::max() - time ? SteadyTime::max() : time + duration;
 }
+
+/// A descriptor that becomes readable when a child of this process ends; does not reap the child.
+/// Uses a pidfd (Linux 5.3), or else a waiting thread.
+class EndWatch {
+ public:
+  explicit EndWatch(int pid) {
+#ifdef SYS_pidfd_open
+    fd_.reset(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+    if (fd_) return;
+#endif
+    fd_.reset(::eventfd(0, EFD_CLOEXEC));
+    if (!fd_) throw_errno("process " + std::to_string(pid), "cannot watch", errno);
+    waiter_ = std::thread([pid, fd = fd_.get()] {
+      siginfo_t info{};
+      while (::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOWAIT) != 0 &&
+             errno == EINTR) {
+      }
+      ::eventfd_write(fd, 1);
+    });
+  }
+  /// Precondition: the child has ended, or is about to.
+  ~EndWatch() {
+    if (waiter_.joinable()) waiter_.join();
+  }
+  EndWatch(const EndWatch&) = delete;
+  EndWatch& operator=(const EndWatch&) = delete;
+
+  int fd() const noexcept {
+    return fd_.get();
+  }
+
+ private:
+  UniqueFd fd_;
+  std::thread waiter_;
+};
 
 /// An event descriptor that becomes readable when a stop is requested.
 class StopWatch {

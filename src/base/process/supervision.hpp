@@ -4,7 +4,7 @@
 #include "process_family.hpp"
 
 #include <sabath/base/clock.hpp>
-#include <sabath/base/process/process.hpp>
+#include <sabath/base/process/command.hpp>
 #include <sabath/base/unique_fd.hpp>
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace sabath::base {
 
-/// Watches one running command until it has ended: takes in its output, holds it to its limits, and
-/// ends it when one is passed or when a stop is asked for.
+/// Watches one running command until it has ended. Takes in its output and holds it to its limits.
+/// Ends it when a limit is passed or when a stop is requested.
 class Supervision {
  public:
   Supervision(const Command& command,

@@ -26,6 +26,41 @@ State after(State state, char c, bool separates) {
   return leads && blanks.find(c) != std::string_view::npos ? State::lead : State::plain;
 }
 
+/// A quote begins a field, so that what stood before it does not count.
+bool opens_quote(State before, State state) {
+  return state == State::quoted && (before == State::begin || before == State::lead);
+}
+
+/// Adds a character to the last field, or begins the next one.
+void add(char c, State before, State state, std::vector<std::string>& fields) {
+  const bool opens = opens_quote(before, state);
+  if (opens) fields.back().clear();
+  if (state == State::begin) {
+    fields.emplace_back();
+  } else if (state != State::closed && !opens) {
+    fields.back() += c;
+  }
+}
+
+/// Keeps the lines behind the first one.
+void keep_further(char c, bool ends_line, std::optional<std::string>& lines) {
+  if (lines) {
+    *lines += c;
+  } else if (ends_line) {
+    lines.emplace();
+  }
+}
+
+std::string_view problem_at_end(State state) {
+  return state == State::quoted ? "has a quote that does not end" : "";
+}
+
+/// Drops the CR of CRLF; within quotes it is the field's.
+void drop_return(State state, std::string& field) {
+  const bool is_bare = state == State::plain || state == State::lead;
+  if (is_bare && field.ends_with('\r')) field.pop_back();
+}
+
 char separator_of(std::string_view text) {
   constexpr std::string_view kinds = ",;\t";
   std::size_t first = kinds.size();
@@ -67,33 +102,23 @@ bool CsvReader::read_record(std::vector<std::string>& fields) {
   while (!has_end && (!rest_.empty() || refill())) {
     const char c = rest_.front();
     rest_.remove_prefix(1);
-    if (c == '\n') ++next_line_;
-    const State before = std::exchange(state, after(state, c, c == separator_ || c == '\n'));
-    has_end = c == '\n' && (state == State::begin || is_one_line || !problem_.empty());
+    const bool ends_line = c == '\n';
+    next_line_ += static_cast<std::uint64_t>(ends_line);
+    const State before = std::exchange(state, after(state, c, c == separator_ || ends_line));
+    const bool is_single = is_one_line || !problem_.empty();
+    has_end = ends_line && (state == State::begin || is_single);
     if (has_end) state = before;
-    if (further_lines) {
-      *further_lines += c;
-    } else if (c == '\n' && !has_end) {
-      further_lines.emplace();
-    }
+    keep_further(c, ends_line && !has_end, further_lines);
     if (++length > longest_record_) problem_ = "is too long";
     if (!problem_.empty() && further_lines) break;
     if (has_end || !problem_.empty()) continue;
     is_blank_ = is_blank_ && state == State::lead;
-    const bool opens = state == State::quoted && (before == State::begin || before == State::lead);
-    if (opens) fields.back().clear();
-    if (state == State::begin) {
-      fields.emplace_back();
-    } else if (state != State::closed && !opens) {
-      fields.back() += c;
-    }
+    add(c, before, state, fields);
   }
-  if (state == State::quoted && problem_.empty()) problem_ = "has a quote that does not end";
+  if (problem_.empty()) problem_ = problem_at_end(state);
   if (!problem_.empty() && further_lines) read_again(*std::move(further_lines));
   is_blank_ = is_blank_ && problem_.empty();
-  // Of CRLF; within quotes it is the field's.
-  const bool is_bare = state == State::plain || state == State::lead;
-  if (is_bare && fields.back().ends_with('\r')) fields.back().pop_back();
+  drop_return(state, fields.back());
   return true;
 }
 

@@ -1,5 +1,3 @@
-#include "json_state.hpp"
-
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/text/json_reader.hpp>
@@ -26,7 +24,7 @@ class StrictBuilder : public nlohmann::json_sax<json> {
   bool number_integer(number_integer_t value) override { return put(value); }
   bool number_unsigned(number_unsigned_t value) override { return put(value); }
   bool number_float(number_float_t value, const string_t&) override { return put(value); }
-  /// Not moved: the parser's buffer has room for its longest string, and goes on being used.
+  /// Not moved: the parser's buffer has room for its longest string, and stays in use.
   bool string(string_t& value) override { return put(value); }
   bool binary(binary_t&) override { return false; }
   bool start_object(std::size_t) override { return open(json::object()); }
@@ -141,6 +139,13 @@ std::string place_of(std::string_view text, std::size_t position) {
 }
 
 }  // namespace
+
+/// The value of a document and the problems of its reading; readers point into both.
+struct JsonDocument::State {
+  explicit State(const std::string& origin) : problems(origin) {}
+  json value;
+  JsonProblems problems;
+};
 
 JsonDocument::JsonDocument(std::unique_ptr<State> state) : state_(std::move(state)) {}
 JsonDocument::~JsonDocument() = default;

@@ -1,154 +1,102 @@
 #include <sabath/base/text/json_members.hpp>
 
+#include <rapidjson/memorystream.h>
+#include <rapidjson/reader.h>
+#include <rapidjson/stringbuffer.h>
+#include <rapidjson/writer.h>
+
 #include <algorithm>
-#include <array>
+#include <utility>
+#include <vector>
 
 namespace sabath::base {
 namespace {
 
-constexpr std::string_view blanks = " \t\r\n";
+using rapidjson::SizeType;
+using Parts = std::span<const JsonPart>;
 
-/// Characters to stop at.
-class Stops {
+/// Writes what is wanted of the values that a reader finds. Numbers stay as they are written.
+class MemberFilter : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, MemberFilter> {
  public:
-  constexpr explicit Stops(std::string_view characters) {
-    for (const char c : characters)
-      stops_[static_cast<unsigned char>(c)] = true;
+  explicit MemberFilter(Parts parts) : next_(parts) {}
+
+  std::string kept() const { return {buffer_.GetString(), buffer_.GetSize()}; }
+
+  bool Null() { return skips() || writer_.Null(); }
+  bool Bool(bool flag) { return skips() || writer_.Bool(flag); }
+  bool RawNumber(const char* text, SizeType size, bool) {
+    return skips() || writer_.RawValue(text, size, rapidjson::kNumberType);
   }
-  /// Where the first of them is, or the end.
-  std::size_t find(std::string_view text, std::size_t from) const {
-    while (from < text.size() && !stops_[static_cast<unsigned char>(text[from])])
-      ++from;
-    return std::min(from, text.size());
+  bool String(const char* text, SizeType size, bool) {
+    return skips() || writer_.String(text, size);
   }
+  bool Key(const char* text, SizeType size, bool) {
+    if (skipped_ > 0) return true;
+    const Parts parts = open_.back().parts;
+    const auto part = std::find_if(parts.begin(), parts.end(), [&](const JsonPart& one) {
+      return one.key == std::string_view(text, size);
+    });
+    is_wanted_ = parts.empty() || part != parts.end();
+    next_ = part != parts.end() ? part->parts : Parts();
+    return !is_wanted_ || writer_.Key(text, size);
+  }
+  bool StartObject() { return begin(false); }
+  bool EndObject(SizeType) { return end(); }
+  bool StartArray() { return begin(true); }
+  bool EndArray(SizeType) { return end(); }
 
  private:
-  std::array<bool, 256> stops_{};
-};
-constexpr Stops of_values("\"[]{},");
+  /// An object or array that is written; `parts` are wanted of it, or of its items.
+  struct Level {
+    Parts parts{};
+    bool is_array = false;
+  };
 
-/// Behind the quote that ends the string whose first quote is at `from`; npos: it does not end.
-std::size_t end_of_string(std::string_view text, std::size_t from) {
-  for (std::size_t at = text.find('"', from + 1); at < text.size(); at = text.find('"', at + 1)) {
-    const std::size_t before = text.find_last_not_of('\\', at - 1);
-    if ((at - before) % 2 == 1) return at + 1;  // each two backslashes are one in the string
-  }
-  return std::string_view::npos;
-}
+  bool skips() const { return skipped_ > 0 || !is_wanted_; }
 
-/// Finds where things end, and looks at nothing else.
-class Scanner {
- public:
-  explicit Scanner(std::string_view text) : text_(text) { skip_blanks(); }
-
-  bool at_end() const { return at_ >= text_.size(); }
-
-  /// Appends what is wanted of the object that begins here. False where it is none.
-  bool take_object(std::span<const JsonPart> parts, std::string& kept) {
-    if (!take('{')) return false;
-    kept += '{';
-    bool goes_on = next() == '"';
-    for (bool is_first = true; goes_on; goes_on = take(',')) {
-      const std::string_view key = take_string();
-      if (key.empty() || !take(':')) return false;
-      const auto part = std::find_if(parts.begin(), parts.end(), [&](const JsonPart& one) {
-        return one.key == key.substr(1, key.size() - 2);
-      });
-      if (part == parts.end()) {
-        if (!pass_value()) return false;
-        continue;
-      }
-      if (!is_first) kept += ',';
-      is_first = false;
-      kept.append(key) += ':';
-      if (!take_value(part->parts, kept)) return false;
+  bool begin(bool is_array) {
+    if (skips()) {
+      ++skipped_;
+      return true;
     }
-    kept += '}';
-    return take('}');
+    // An array in an array is wanted whole.
+    const bool is_item = !open_.empty() && open_.back().is_array;
+    const Parts parts = !is_item ? next_ : is_array ? Parts() : open_.back().parts;
+    open_.push_back({parts, is_array});
+    return is_array ? writer_.StartArray() : writer_.StartObject();
   }
 
- private:
-  bool take_value(std::span<const JsonPart> parts, std::string& kept) {
-    if (!parts.empty() && next() == '[') return take_array(parts, kept);
-    return take_item(parts, kept);
-  }
-
-  bool take_item(std::span<const JsonPart> parts, std::string& kept) {
-    if (!parts.empty() && next() == '{') return take_object(parts, kept);
-    const std::size_t from = at_;
-    if (!pass_value()) return false;
-    kept += text_.substr(from, at_ - from);
-    return true;
-  }
-
-  bool take_array(std::span<const JsonPart> parts, std::string& kept) {
-    kept += '[';
-    take('[');
-    for (bool goes_on = next() != ']'; goes_on;) {
-      if (!take_item(parts, kept)) return false;
-      goes_on = take(',');
-      if (goes_on) kept += ',';
+  bool end() {
+    if (skipped_ > 0) {
+      --skipped_;
+      return true;
     }
-    kept += ']';
-    return take(']');
+    const bool is_array = open_.back().is_array;
+    open_.pop_back();
+    is_wanted_ = true;
+    return is_array ? writer_.EndArray() : writer_.EndObject();
   }
 
-  /// The next character that is no blank, or 0.
-  char next() const { return at_end() ? '\0' : text_[at_]; }
-
-  bool take(char wanted) {
-    if (next() != wanted) return false;
-    ++at_;
-    skip_blanks();
-    return true;
-  }
-
-  /// With its quotes; empty where there is none.
-  std::string_view take_string() {
-    const std::size_t from = at_;
-    if (next() != '"' || !pass_string()) return {};
-    const std::string_view string = text_.substr(from, at_ - from);
-    skip_blanks();
-    return string;
-  }
-
-  /// To the comma or bracket behind a value.
-  bool pass_value() {
-    std::size_t depth = 0;
-    while (true) {
-      at_ = of_values.find(text_, at_);
-      const char found = next();
-      if (found == '\0') return false;
-      if (found == '"') {
-        if (!pass_string()) return false;
-        continue;
-      }
-      const bool closes = found == ']' || found == '}';
-      if (depth == 0 && (closes || found == ',')) return true;
-      if (closes) --depth;
-      if (found == '[' || found == '{') ++depth;
-      ++at_;
-    }
-  }
-
-  bool pass_string() {
-    at_ = std::min(end_of_string(text_, at_), text_.size());
-    return !at_end();
-  }
-
-  void skip_blanks() { at_ = std::min(text_.find_first_not_of(blanks, at_), text_.size()); }
-
-  std::string_view text_;
-  std::size_t at_ = 0;
+  rapidjson::StringBuffer buffer_{};
+  rapidjson::Writer<rapidjson::StringBuffer> writer_{buffer_};
+  std::vector<Level> open_{};
+  Parts next_;               ///< wanted of the next member's value
+  bool is_wanted_ = true;    ///< that value, or the items of this array
+  std::size_t skipped_ = 0;  ///< open objects and arrays that are not written
 };
 
 }  // namespace
 
-std::optional<std::string> json_members(std::string_view text, std::span<const JsonPart> parts) {
-  Scanner scanner(text);
-  std::string kept;
-  if (!scanner.take_object(parts, kept) || !scanner.at_end()) return std::nullopt;
-  return kept;
+std::optional<std::string> json_members(std::string_view text, Parts parts) {
+  if (text.find('\0') != std::string_view::npos) return std::nullopt;
+  MemberFilter filter(parts);
+  rapidjson::MemoryStream stream(text.data(), text.size());
+  rapidjson::Reader reader;
+  constexpr unsigned flags = rapidjson::kParseNumbersAsStringsFlag |
+                             rapidjson::kParseIterativeFlag | rapidjson::kParseNanAndInfFlag;
+  if (reader.Parse<flags>(stream, filter).IsError()) return std::nullopt;
+  std::string kept = filter.kept();
+  return kept.starts_with('{') ? std::optional(std::move(kept)) : std::nullopt;
 }
 
 }  // namespace sabath::base

@@ -119,9 +119,7 @@ void JsonReader::finish() {
   for (const auto& [key, value] : value_->items()) {
     if (key.starts_with("x-")) continue;
     if (std::find(asked_.begin(), asked_.end(), key) != asked_.end()) continue;
-    const std::string guess = nearest(key, asked_);
-    const std::string hint =
-        guess.empty() ? "known keys are " + joined(asked_) : "did you mean '" + guess + "'?";
+    const std::string hint = did_you_mean(key, asked_, "known keys are " + joined(asked_));
     problems_->add(pointer_to(pointer_, key), "unknown key '" + key + "'", hint);
   }
 }
@@ -205,9 +203,7 @@ std::string JsonReader::one_of(const std::vector<std::string>& values) {
   }
   std::string text = string();
   if (std::find(values.begin(), values.end(), text) != values.end()) return text;
-  const std::string guess = nearest(text, values);
-  problem("'" + text + "' is none of " + joined(values),
-          guess.empty() ? "" : "did you mean '" + guess + "'?");
+  problem("'" + text + "' is none of " + joined(values), did_you_mean(text, values));
   return values.front();
 }
 

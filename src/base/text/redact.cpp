@@ -1,8 +1,9 @@
+#include "letters.hpp"
+
 #include <sabath/base/text/redact.hpp>
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <optional>
 
 namespace sabath::base {
@@ -66,20 +67,8 @@ constexpr auto token_forms = std::to_array<TokenForm>({
     {"ATATT3x", 50, "an Atlassian token", Letters::drawn},
 });
 
-bool is_digit(char c) {
-  return std::isdigit(static_cast<unsigned char>(c)) != 0;
-}
-
-bool is_upper(char c) {
-  return std::isupper(static_cast<unsigned char>(c)) != 0;
-}
-
-bool is_lower(char c) {
-  return std::islower(static_cast<unsigned char>(c)) != 0;
-}
-
 bool is_token_char(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-';
+  return is_alnum(c) || c == '_' || c == '-';
 }
 
 bool has_digit(std::string_view text) {
@@ -106,78 +95,6 @@ bool has_letters(std::string_view tail, Letters letters) {
 
 bool is_name_char(char c) {
   return is_token_char(c) || c == '.';
-}
-
-char lower(char c) {
-  return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-}
-
-/// The words of a name in lower case: of "HF_TOKEN", "x-auth-token", "apiKey2".
-std::vector<std::string> words_of(std::string_view name) {
-  std::vector<std::string> words(1);
-  char before = 0;
-  for (const char c : name) {
-    const bool is_letter = is_token_char(c) && c != '_' && c != '-';
-    const bool is_hump = is_upper(c) && is_lower(before);
-    if ((!is_letter || is_hump) && !words.back().empty()) words.emplace_back();
-    if (is_letter) words.back() += lower(c);
-    before = c;
-  }
-  // "TOKEN_1" and "password2" are of the same kind as without the number.
-  for (std::string& word : words) {
-    while (word.size() > 1 && is_digit(word.back()))
-      word.pop_back();
-  }
-  std::erase_if(words, [](const std::string& w) { return w.empty() || is_digit(w.front()); });
-  if (words.empty()) words.emplace_back();
-  return words;
-}
-
-template <std::size_t size>
-bool is_one_of(std::string_view word, const std::array<std::string_view, size>& words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-
-template <std::size_t size>
-bool ends_in_one_of(std::string_view word, const std::array<std::string_view, size>& ends) {
-  return std::any_of(ends.begin(), ends.end(), [&](auto end) { return word.ends_with(end); });
-}
-
-/// "db_pass", "SSHPASS": whose it is tells a password from a pass over the data, and from "bypass".
-bool names_a_pass(const std::vector<std::string>& words) {
-  constexpr std::array<std::string_view, 26> whose{
-      "admin", "app",   "broker", "database", "db",    "ftp",   "git",  "http",  "imap",
-      "key",   "ldap",  "login",  "mail",     "mysql", "my",    "pg",   "pgsql", "postgres",
-      "proxy", "redis", "root",   "smtp",     "ssh",   "store", "sudo", "user"};
-  constexpr std::string_view pass = "pass";
-  const std::string_view last = words.back();
-  if (last == pass) return words.size() > 1 && is_one_of(words[words.size() - 2], whose);
-  return last.ends_with(pass) && is_one_of(last.substr(0, last.size() - pass.size()), whose);
-}
-
-/// Where a password is the only sense that a name makes; a "token" is a word of text as well.
-bool names_a_password(std::string_view name) {
-  constexpr std::array<std::string_view, 5> plain{
-      "secrets", "credential", "credentials", "jwt", "pwd"};
-  // Also without a separator: "PGPASSWORD", "CLIENTSECRET".
-  constexpr std::array<std::string_view, 7> ends{
-      "secret", "password", "passwd", "passphrase", "apikey", "secretkey", "accesskey"};
-  constexpr std::array<std::string_view, 8> before_key{
-      "api", "access", "secret", "private", "auth", "account", "encryption", "signing"};
-  const auto words = words_of(name);
-  if (is_one_of(words.back(), plain)) return words.back() != "pwd" || words.size() > 1;
-  if (ends_in_one_of(words.back(), ends) || names_a_pass(words)) return true;
-  return words.back() == "key" && words.size() > 1 &&
-         is_one_of(words[words.size() - 2], before_key);
-}
-
-/// What may be another thing: a word of text ("eos_token"), what a test says ("FIRST_PASS").
-bool may_name_a_password(std::string_view name) {
-  const auto words = words_of(name);
-  const bool is_variable = std::none_of(name.begin(), name.end(), is_lower);
-  const bool is_cookie_or_pass =
-      words.back() == "cookie" || (words.back() == "pass" && is_variable);
-  return words.back().ends_with("token") || (is_cookie_or_pass && words.size() > 1);
 }
 
 /// A "token" may be a word of text ("eos_token"), unless it looks drawn.
@@ -517,10 +434,6 @@ bool is_drawn_path(std::string_view value) {
 }
 
 }  // namespace
-
-bool names_a_secret(std::string_view name) {
-  return may_name_a_password(name) || names_a_password(name);
-}
 
 bool can_be_secret(std::string_view value) {
   if (value.size() < shortest_value || value == redacted_mark) return false;

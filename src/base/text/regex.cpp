@@ -10,15 +10,18 @@
 #include <utility>
 
 namespace sabath::base {
+
+/// Deleter of a handle of PCRE2. Has linkage: types of members must have it in unity builds.
+template <class T, void (*free_it)(T*)>
+struct Freed {
+  void operator()(T* value) const { free_it(value); }
+};
+
 namespace {
 
 /// What a sound pattern never needs on one line, and what takes some milliseconds.
 constexpr std::uint32_t step_limit = 1'000'000;
 
-template <class T, void (*free_it)(T*)>
-struct Freed {
-  void operator()(T* value) const { free_it(value); }
-};
 using Code = std::unique_ptr<pcre2_code, Freed<pcre2_code, pcre2_code_free>>;
 using Match = std::unique_ptr<pcre2_match_data, Freed<pcre2_match_data, pcre2_match_data_free>>;
 using Context =

@@ -53,6 +53,10 @@ std::size_t allowed_distance(std::string_view word, std::string_view candidate) 
 
 }  // namespace
 
+TextTable::Column::Column(const char* column)
+    : title(*column == '>' ? column + 1 : column),
+      align(*column == '>' ? Align::right : Align::left) {}
+
 TextTable::TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
 void TextTable::add(std::vector<std::string> cells) {
@@ -97,6 +101,10 @@ std::string TextTable::text() const {
   return text;
 }
 
+std::string counted(std::uint64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
 std::string format_bytes(std::uint64_t size_bytes) {
   constexpr std::array<std::string_view, 6> units{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   if (size_bytes < 1024) return fmt::format("{} B", size_bytes);
@@ -121,6 +129,13 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
     best_rank = rank;
   }
   return best;
+}
+
+std::string did_you_mean(std::string_view word,
+                         const std::vector<std::string>& candidates,
+                         const std::string& otherwise) {
+  const std::string guess = nearest(word, candidates);
+  return guess.empty() ? otherwise : "did you mean '" + guess + "'?";
 }
 
 }  // namespace sabath::base

@@ -1,12 +1,12 @@
 #include "garbage.hpp"
 
-#include "inventory.hpp"
+#include "folder_listing.hpp"
 #include "records_json.hpp"
+#include "take_inventory.hpp"
 #include "trash.hpp"
-#include "trees/listing.hpp"
 
 #include <sabath/base/error.hpp>
-#include <sabath/base/file.hpp>
+#include <sabath/base/own_tree.hpp>
 
 #include <algorithm>
 #include <map>
@@ -14,7 +14,6 @@
 #include <string>
 #include <utility>
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 namespace sabath::cache {
@@ -28,21 +27,26 @@ Key key_of(const Stored& stored) {
   return {stored.kind, stored.digest.hex};
 }
 
+bool is_users_own(const fs::path& path) {
+  const auto status = link_status(path);
+  return status && status->st_uid == ::geteuid();
+}
+
 class Collection {
  public:
-  Collection(const GarbagePlace& place,
+  Collection(const CacheState& state,
              const Inventory& inventory,
              const GarbageOptions& options,
              const std::stop_token& stop)
-      : place_(place), layout_(place.level.layout), options_(options), stop_(stop) {
+      : state_(state), layout_(state.own.layout), options_(options), stop_(stop) {
     for (const Stored& stored : inventory.stored)
       stored_.emplace(key_of(stored), &stored);
     report_.before_bytes = inventory.disk_bytes(layout_.root());
-    cut_ = place.clock.now() - options.unused_for;
+    cut_ = state.clock.now() - options.unused_for;
     if (const auto first = first_use_of_the_living(layout_)) {
       cut_ = std::min(cut_, wall_time(*first));
     }
-    stale_ = stale_places(place, inventory, cut_);
+    stale_ = stale_places(state, inventory, cut_);
   }
 
   GarbageReport run();
@@ -50,7 +54,7 @@ class Collection {
  private:
   std::string reason_to_keep(const Stored& stored) const;
   void mark();
-  /// The garbage, in the order in which it goes.
+  /// The garbage, in order of removal.
   std::vector<std::pair<base::WallTime, const Stored*>> garbage() const;
   void sweep_places();
   void sweep_stored();
@@ -63,7 +67,14 @@ class Collection {
     ++report_.kept[reason].count;
     report_.kept[reason].disk_bytes += disk_bytes;
   }
-  std::string reason_left() const {
+  /// Says why an entry stays for good: others could have moved it there.
+  std::optional<std::string> reason_to_leave(const fs::path& path) const {
+    auto why = base::why_kept(layout_.beneath(), path);
+    if (why) why = "is left alone: " + *why;
+    return why;
+  }
+  std::string reason_left(const fs::path& path) const {
+    if (const auto why = reason_to_leave(path)) return *why;
     if (trash_.problem() == 0) return "used in this moment, or cannot be moved";
     return "no folder can be made in trash/: " + base::errno_text(trash_.problem());
   }
@@ -71,7 +82,7 @@ class Collection {
     if (stop_.stop_requested()) throw base::Error(base::ErrorKind::interrupted, "gc: interrupted");
   }
 
-  const GarbagePlace& place_;
+  const CacheState& state_;
   const Layout& layout_;
   const GarbageOptions& options_;
   const std::stop_token& stop_;
@@ -97,7 +108,7 @@ void Collection::mark() {
     const std::string reason = reason_to_keep(*stored);
     if (!reason.empty()) kept_.emplace(key, reason);
   }
-  // A tree needs the objects that it links to; where it shares their blocks they cost nothing.
+  // A tree needs its linked objects; shared blocks cost nothing.
   for (const auto& [key, stored] : stored_) {
     if (stored->kind != Stored::Kind::tree || !kept_.contains(key)) continue;
     for (const base::Digest& digest : stored->objects)
@@ -106,7 +117,7 @@ void Collection::mark() {
 }
 
 std::vector<std::pair<base::WallTime, const Stored*>> Collection::garbage() const {
-  // An object goes after the trees that have it: it was used when they were.
+  // A use of a tree is a use of its objects.
   std::map<Key, base::WallTime> used;
   for (const auto& [key, stored] : stored_) {
     used[key] = std::max(used[key], stored->last_used);
@@ -129,6 +140,10 @@ std::vector<std::pair<base::WallTime, const Stored*>> Collection::garbage() cons
 void Collection::sweep_places() {
   for (const Place& place : stale_) {
     check_stop();
+    if (const auto why = reason_to_leave(place.path)) {
+      keep(*why, place.disk_bytes);
+      continue;
+    }
     if (!options_.dry_run) {
       const auto trash = trash_.take(place.path);
       if (!trash) continue;
@@ -139,7 +154,7 @@ void Collection::sweep_places() {
     report_.freed_bytes += place.disk_bytes;
   }
   if (options_.dry_run) return;
-  // Of keys whose last attempt was killed as it tidied up. Who begins one makes it again.
+  // Empty folders of keys remain where the last attempt was killed during its removal.
   for (const fs::path& key : listing(layout_.partials()))
     layout_.beneath().remove_empty(key);
 }
@@ -156,11 +171,11 @@ void Collection::forget(const Stored& stored) const {
   } else if (stored.unpacked_from) {
     beneath.unlink(layout_.unpacked(*stored.unpacked_from));
   }
-  place_.level.memo.forget(is_object ? Memo::Kind::object : Memo::Kind::tree, stored.digest);
+  state_.own.memo.forget(is_object ? Memo::Kind::object : Memo::Kind::tree, stored.digest);
 }
 
-/// First away, then a look at whether somebody has begun to use it since, then gone. Whoever finds
-/// it in the cache notes the use and looks again (Uses::note), so that one of both sees the other.
+/// Moves it away, checks for a use since the inventory, then removes it. A user notes the use and
+/// then looks again (Uses::note), so that one of both sees the other.
 bool Collection::remove(const Stored& stored) {
   const bool is_tree = stored.kind == Stored::Kind::tree;
   const auto is_used_since = [&] {
@@ -168,14 +183,13 @@ bool Collection::remove(const Stored& stored) {
                                           : layout_.used_object(stored.digest));
     return note && wall_time(note->st_mtim) > stored.last_used;
   };
-  // Whoever has noted it before now need not miss it for a moment.
+  // A use that is noted already need not miss it for a moment.
   if (is_used_since()) return false;
   const auto trash = trash_.take(stored.path);
   if (!trash) return false;
   if (is_used_since()) {
     trash_.put_back(*trash, stored.path);
-    if (is_tree) layout_.beneath().set_mode(stored.path, 0555);
-    // Another one may stand there by now; then this one is not needed.
+    // Another one may be in its place by now; then this one is removed.
     trash_.remove(*trash);
     return false;
   }
@@ -185,20 +199,23 @@ bool Collection::remove(const Stored& stored) {
 }
 
 void Collection::sweep_stored() {
-  std::set<base::Digest> still_used;  // by trees that somebody uses since the inventory
+  std::set<base::Digest> still_used;  // by trees with a use since the inventory
   for (const auto& [used, stored] : garbage()) {
     check_stop();
     if (stored->kind == Stored::Kind::object && still_used.contains(stored->digest)) {
-      keep(reason_left(), stored->disk_bytes);
+      keep(reason_left(stored->path), stored->disk_bytes);
       continue;
     }
     if (is_enough()) {
       keep("within the size", stored->disk_bytes);
       continue;
     }
-    if (!options_.dry_run && !remove(*stored)) {
+    const bool is_tree = stored->kind == Stored::Kind::tree;
+    const bool stays =
+        (is_tree && reason_to_leave(stored->path)) || (!options_.dry_run && !remove(*stored));
+    if (stays) {
       still_used.insert(stored->objects.begin(), stored->objects.end());
-      keep(reason_left(), stored->disk_bytes);
+      keep(reason_left(stored->path), stored->disk_bytes);
       continue;
     }
     report_.removed.push_back({std::string(to_string(stored->kind)),
@@ -218,6 +235,10 @@ GarbageReport Collection::run() {
     }
   }
   if (!options_.dry_run) trash_.remove_leftovers();
+  for (const fs::path& left : trash_.leftovers()) {
+    const auto why = reason_to_leave(left);
+    if (why && is_users_own(left)) keep(*why, measured({"trash", "", {}, left, 0, 0}).disk_bytes);
+  }
   sweep_places();
   sweep_stored();
   return std::move(report_);
@@ -225,11 +246,11 @@ GarbageReport Collection::run() {
 
 }  // namespace
 
-GarbageReport collect_garbage(const GarbagePlace& place,
+GarbageReport collect_garbage(const CacheState& state,
                               const Inventory& inventory,
                               const GarbageOptions& options,
                               const std::stop_token& stop) {
-  return Collection(place, inventory, options, stop).run();
+  return Collection(state, inventory, options, stop).run();
 }
 
 }  // namespace sabath::cache

@@ -1,7 +1,7 @@
+#include "folder_listing.hpp"
 #include "garbage.hpp"
-#include "inventory.hpp"
 #include "objects/file_status.hpp"
-#include "trees/listing.hpp"
+#include "take_inventory.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 constexpr std::chrono::hours observation(7 * 24);
 constexpr std::chrono::hours rest_of_claims(24);
 
-/// The newest change of anything in a folder.
+/// Returns the newest change in a folder.
 base::WallTime newest_change(const fs::path& folder) {
   base::WallTime newest{};
   const auto add = [&](const fs::path& path) {
@@ -37,31 +37,31 @@ base::WallTime newest_change(const fs::path& folder) {
   return newest;
 }
 
-/// Has this user seen it just like this long ago? By one's own clock: other hosts' may be wrong.
-bool is_long_unchanged(const GarbagePlace& place, const Place& attempt, base::WallTime newest) {
+/// Says whether this user saw the same state a week ago, by the own clock: others may be wrong.
+bool is_long_unchanged(const CacheState& state, const Place& attempt, base::WallTime newest) {
   const fs::path note =
-      place.private_directory / "seen" / base::sha256_of(attempt.path.string()).hex.substr(0, 32);
+      state.private_directory / "seen" / base::sha256_of(attempt.path.string()).hex.substr(0, 32);
   const std::string now_text = base::format_rfc3339(newest) + " " + std::to_string(attempt.files) +
                                " " + std::to_string(attempt.disk_bytes);
   try {
     const auto before = base::read_file_if_exists(note);
     if (before && before->starts_with(now_text + "\n")) {
       const auto seen = base::parse_rfc3339(before->substr(now_text.size() + 1));
-      return seen && place.clock.now() - *seen >= observation;
+      return seen && state.clock.now() - *seen >= observation;
     }
     base::make_directories(note.parent_path());
     base::write_file_atomically(note,
-                                now_text + "\n" + base::format_rfc3339(place.clock.now()),
+                                now_text + "\n" + base::format_rfc3339(state.clock.now()),
                                 base::Durability::ordered_only,
                                 0600);
   } catch (const base::Error&) {
-    // What cannot be noted is not seen.
+    // Without a note it counts as seen now.
   }
   return false;
 }
 
-/// The folders of attempts at objects that are published: whoever gave one up has no use for it.
-/// Only the digest says so: what is kept under a source's URL may be of a newer version.
+/// Returns the folders of attempts at published objects, by digest. An attempt under a URL may be
+/// of a newer version, and is not among them.
 std::set<fs::path> needless_partials(const Layout& layout, const Inventory& inventory) {
   std::set<fs::path> folders;
   for (const Stored& stored : inventory.stored) {
@@ -70,7 +70,7 @@ std::set<fs::path> needless_partials(const Layout& layout, const Inventory& inve
   return folders;
 }
 
-/// What single flights left beside the claims: they are used for moments.
+/// Adds short-lived files that single flights left beside the claims.
 void add_remains_of_claims(const Layout& layout, base::WallTime cut, std::vector<Place>& stale) {
   for (const fs::path& path : listing(layout.claims())) {
     const std::string name = path.filename().string();
@@ -81,7 +81,7 @@ void add_remains_of_claims(const Layout& layout, base::WallTime cut, std::vector
   }
 }
 
-bool is_stale_attempt(const GarbagePlace& place,
+bool is_stale_attempt(const CacheState& state,
                       const Place& attempt,
                       const std::set<fs::path>& needless,
                       const base::ProcessIdentity& self,
@@ -94,26 +94,26 @@ bool is_stale_attempt(const GarbagePlace& place,
     return newest < cut || needless.contains(attempt.path.parent_path());
   }
   return liveness == base::Liveness::unknown && newest < cut &&
-         is_long_unchanged(place, attempt, newest);
+         is_long_unchanged(state, attempt, newest);
 }
 
 }  // namespace
 
-std::vector<Place> stale_places(const GarbagePlace& place,
+std::vector<Place> stale_places(const CacheState& state,
                                 const Inventory& inventory,
                                 base::WallTime cut) {
   const base::ProcessIdentity self = base::ProcessIdentity::current();
-  const auto needless = needless_partials(place.level.layout, inventory);
+  const auto needless = needless_partials(state.own.layout, inventory);
   std::vector<Place> stale;
-  add_remains_of_claims(
-      place.level.layout, std::min(cut, place.clock.now() - rest_of_claims), stale);
+  add_remains_of_claims(state.own.layout, std::min(cut, state.clock.now() - rest_of_claims), stale);
   for (const Place& one : inventory.places) {
     const auto status = link_status(one.path);
     if (!status || status->st_uid != ::geteuid()) continue;
-    // Setting aside is a rename, which is the last change.
-    const bool goes = one.kind == "damaged"   ? wall_time(status->st_ctim) < cut
-                      : one.kind == "partial" ? is_stale_attempt(place, one, needless, self, cut)
-                                              : false;
+    // The last change of a damaged entry is the rename that set it aside.
+    const bool is_attempt = one.kind == "partial" && S_ISDIR(status->st_mode);
+    const bool goes = one.kind == "damaged" ? wall_time(status->st_ctim) < cut
+                      : is_attempt          ? is_stale_attempt(state, one, needless, self, cut)
+                                            : false;
     if (goes) stale.push_back(one);
   }
   return stale;

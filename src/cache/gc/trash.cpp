@@ -1,8 +1,10 @@
 #include "trash.hpp"
 
-#include "trees/listing.hpp"
+#include "folder_listing.hpp"
+#include "objects/file_status.hpp"
 
 #include <sabath/base/error.hpp>
+#include <sabath/base/own_tree.hpp>
 
 #include <cerrno>
 #include <random>
@@ -15,46 +17,50 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Of the folder that stays in the trash: a full file system has no room for a new one.
+/// Number of the folder that stays: a full file system has no room for a new one.
 constexpr const char* kept_number = "0";
 
 std::string random_number() {
   return std::to_string(std::random_device{}());
 }
 
-bool can_others_write(const struct stat& status) {
-  return (status.st_mode & (S_IWGRP | S_IWOTH)) != 0;
-}
-
-/// What a collection has moved to the trash has a number at the end of its name. What else stands
-/// there was put there by another.
+/// A name with a number at its end, as collections give. Other entries are strangers.
 bool has_number(const std::string& name) {
   const std::size_t dot = name.rfind('.');
   return dot != std::string::npos && dot + 1 < name.size() &&
          name.find_first_not_of("0123456789", dot + 1) == std::string::npos;
 }
 
-bool is_private(const struct stat& status) {
-  return S_ISDIR(status.st_mode) && status.st_uid == ::geteuid() && !can_others_write(status);
-}
-
 std::string own_name(const std::string& number) {
   return std::to_string(::geteuid()) + "." + number;
 }
 
-/// Gives a private folder in the trash a name that only this collection knows, and empties it.
+void empty(const base::Directory& folder) {
+  for (const std::string& name : folder.names()) {
+    if (name != base::made_mark) folder.remove_tree(name);
+  }
+}
+
+/// Renames a private folder of the trash to a name that only this collection knows, and empties it.
 std::optional<base::Directory> claimed(const base::Directory& trash,
                                        const std::string& name,
                                        const std::string& new_name) {
   const auto before = trash.status_of(name);
-  if (!before || !is_private(*before)) return std::nullopt;
-  if (trash.rename_no_replace(name, trash, new_name) != 0) return std::nullopt;
-  base::Directory folder = trash.beneath(new_name);
-  const struct stat after = folder.status();
-  if (!is_private(after) || after.st_dev != before->st_dev || after.st_ino != before->st_ino)
+  if (!before || !is_private_folder(*before)) return std::nullopt;
+  base::Directory folder = trash.beneath(name);
+  if (!is_private_folder(folder.status())) return std::nullopt;
+  if (base::why_kept(trash, folder)) {
+    trash.remove_empty(name);
     return std::nullopt;
-  for (const std::string& left : folder.names())
-    folder.remove_tree(left);
+  }
+  if (trash.rename_no_replace(name, trash, new_name) != 0) return std::nullopt;
+  const auto after = trash.status_of(new_name);
+  if (!after || !is_same_file(*after, folder.status())) {
+    trash.rename_no_replace(new_name, trash, name);
+    return std::nullopt;
+  }
+  empty(folder);
+  base::mark(folder);  // an older version made it without
   return folder;
 }
 
@@ -63,8 +69,7 @@ std::optional<base::Directory> claimed(const base::Directory& trash,
 Trash::~Trash() {
   if (!own_) return;
   try {
-    for (const std::string& name : own_->names())
-      own_->remove_tree(name);
+    empty(*own_);
   } catch (const base::Error&) {
     // The next collection removes it.
   }
@@ -73,7 +78,7 @@ Trash::~Trash() {
   } catch (const base::Error&) {
     // Then no folder is kept.
   }
-  layout_.beneath().remove_empty(path_);
+  base::remove_own_tree(layout_.beneath(), path_);
 }
 
 const base::Directory* Trash::own() {
@@ -94,7 +99,7 @@ const base::Directory* Trash::own() {
   }
 }
 
-/// Why trash/ itself cannot be made.
+/// Returns the errno of making trash/ itself.
 int Trash::folder_problem() const {
   try {
     const auto [parent, name] = layout_.beneath().parent_of(layout_.trash());
@@ -106,10 +111,10 @@ int Trash::folder_problem() const {
 }
 
 std::optional<base::Directory> Trash::make(const base::Directory& trash, const std::string& name) {
-  problem_ = trash.make(name, 0700);
+  problem_ = base::make_marked(trash, name, 0700);
   if (problem_ == 0) {
     base::Directory made = trash.beneath(name);
-    if (!is_private(made.status())) return std::nullopt;
+    if (!is_private_folder(made.status())) return std::nullopt;
     return made;
   }
   if (problem_ != ENOSPC && problem_ != EDQUOT) return std::nullopt;
@@ -130,18 +135,20 @@ std::optional<std::string> Trash::take(const fs::path& path) {
     if (S_ISDIR(before->st_mode)) {
       const base::Directory folder = parent.beneath(name);
       before = folder.status();
-      if (before->st_uid != ::geteuid() || can_others_write(*before)) return std::nullopt;
-      // Who is not root may move only folders that he may write.
-      folder.set_own_mode(0755);
+      if (base::why_kept(parent, folder)) {
+        if (before->st_uid != ::geteuid() || parent.remove_empty(name) != 0) return std::nullopt;
+        return name;
+      }
+      // Without root, only a writable folder can be moved.
+      folder.set_own_mode((before->st_mode & 07777U) | S_IRWXU);
     }
     const std::string new_name = name + "." + random_number();
     if (parent.rename_no_replace(name, *trash, new_name) != 0) return std::nullopt;
     const auto after = trash->status_of(new_name);
-    if (after && after->st_dev == before->st_dev && after->st_ino == before->st_ino)
-      return new_name;
+    if (after && is_same_file(*after, *before)) return new_name;
     trash->rename_no_replace(new_name, parent, name);
   } catch (const base::Error&) {
-    // It is gone, or stands behind a link.
+    // It is gone, or behind a link.
   }
   return std::nullopt;
 }
@@ -149,7 +156,10 @@ std::optional<std::string> Trash::take(const fs::path& path) {
 void Trash::put_back(const std::string& name, const fs::path& path) {
   try {
     const auto [parent, old_name] = layout_.beneath().parent_of(path);
-    own_->rename_no_replace(name, parent, old_name);
+    const auto status = own_->status_of(name);
+    std::optional<base::Directory> folder;
+    if (status && S_ISDIR(status->st_mode)) folder = own_->beneath(name);
+    if (own_->rename_no_replace(name, parent, old_name) == 0 && folder) folder->set_own_mode(0555);
   } catch (const base::Error&) {
     return;  // its folder is gone
   }
@@ -159,10 +169,17 @@ void Trash::remove(const std::string& name) {
   own_->remove_tree(name);
 }
 
+std::vector<fs::path> Trash::leftovers() const {
+  std::vector<fs::path> left = listing(layout_.trash());
+  std::erase_if(left, [&](const fs::path& path) {
+    return path == path_ || !has_number(path.filename().string());
+  });
+  return left;
+}
+
 void Trash::remove_leftovers() {
-  own();  // also where nothing is removed: a later collection may find the file system full
-  for (const fs::path& path : listing(layout_.trash())) {
-    if (path == path_ || !has_number(path.filename().string())) continue;
+  own();  // now, because a later collection may find the file system full
+  for (const fs::path& path : leftovers()) {
     if (const auto name = take(path)) remove(*name);
   }
 }

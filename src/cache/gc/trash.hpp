@@ -5,12 +5,13 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace sabath::cache {
 
-/// A folder in trash/ for one collection. Only this user can write to it, so that what was moved
-/// there and looked at stays what it is until it is removed. A killed collection leaves it to the
-/// next. One empty folder, `<uid>.0`, stays in trash/ for a collection on a full file system.
+/// A folder in trash/ for one collection. Only this user can write to it, so that nobody exchanges
+/// an entry between its check and its removal. A killed collection leaves it to the next. A folder
+/// `<uid>.0` with nothing but its mark stays for a collection on a full file system.
 class Trash {
  public:
   explicit Trash(const Layout& layout) : layout_(layout) {}
@@ -18,23 +19,24 @@ class Trash {
   Trash(const Trash&) = delete;
   Trash& operator=(const Trash&) = delete;
 
-  /// Moves something here, so that it is gone at once, and returns its name here. Nothing where it
-  /// is gone already, belongs to another user, or is a folder that others can write to: they could
-  /// have moved that folder there from anywhere, with all that is in it.
+  /// Moves an entry here and returns its name. Returns nothing where it is gone, belongs to another
+  /// user, or is a folder that others could have moved there from anywhere (base::why_kept).
   std::optional<std::string> take(const std::filesystem::path& path);
-  /// Nothing happens where another one stands there by now.
+  /// A folder becomes read-only again. Does nothing where another entry exists there by now.
   void put_back(const std::string& name, const std::filesystem::path& path);
   void remove(const std::string& name);
-  /// What earlier collections left.
+  /// Returns entries of earlier collections.
+  std::vector<std::filesystem::path> leftovers() const;
+  /// Removes them.
   void remove_leftovers();
-  /// The errno with which no folder could be made here; 0 where there is one.
+  /// Returns the errno of a failure to make the folder, or 0.
   int problem() const noexcept { return problem_; }
 
  private:
-  /// Made when it is first needed. Nothing where it cannot be made.
+  /// Makes the folder when it is first needed. Returns null where that fails.
   const base::Directory* own();
   int folder_problem() const;
-  /// A new folder, or on a full file system one that a killed collection left.
+  /// Makes a new folder, or on a full file system takes one of a killed collection.
   std::optional<base::Directory> make(const base::Directory& trash, const std::string& name);
 
   const Layout& layout_;

@@ -1,7 +1,7 @@
 #include "uses.hpp"
 
+#include "folder_listing.hpp"
 #include "objects/file_status.hpp"
-#include "trees/listing.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/process/process_identity.hpp>
@@ -18,8 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A process of another host or container cannot be proven gone; after this time it is taken for
-/// gone.
+/// After this time, a process of another host or container counts as gone.
 constexpr std::time_t longest_process_s = std::time_t{30} * 86'400;
 
 bool is_before(const timespec& a, const timespec& b) {
@@ -28,7 +27,7 @@ bool is_before(const timespec& a, const timespec& b) {
 
 base::UniqueFd make_file(const Layout& layout, const fs::path& path, int flags) {
   const auto make = [&] {
-    // Whoever else may write to the cache must be able to note a use, too: the folder decides.
+    // All who may write to the cache must be able to note a use: the folder decides.
     return layout.beneath().open_file(path, O_WRONLY | O_CREAT | O_NONBLOCK | flags, 0664);
   };
   base::UniqueFd fd = make();
@@ -66,7 +65,7 @@ void Uses::note(const fs::path& note) const {
   if (registration_.empty()) return;
   struct stat status {};
   if (::lstat(note.c_str(), &status) == 0 && S_ISREG(status.st_mode)) {
-    // Once a process is enough: what was used after it began is kept as long as it lives.
+    // One note per process is enough: later uses are kept while it lives.
     if (!is_before(status.st_mtim, begun_)) return;
     if (::utimensat(AT_FDCWD, note.c_str(), nullptr, AT_SYMLINK_NOFOLLOW) == 0) return;
   }

@@ -5,18 +5,16 @@
 #include <filesystem>
 #include <mutex>
 #include <string>
-#include <vector>
 
 #include <sys/stat.h>
 
 namespace sabath::cache {
 
-/// Says in the cache what is in use, and when it was last, for whoever collects garbage: a file
-/// `users/<process>.<random>` for as long as this process uses the cache, and a file beneath
-/// `used/` for each object and tree whose modification time is its last use. Access times would not
-/// do: many file systems do not keep them, and the object's own times are its identity for the
-/// memo. All times are the file system's own. Where nothing can be written nothing is noted. Any
-/// thread.
+/// Notes in the cache for the garbage collector. `users/<process>.<random>` exists while this
+/// process uses the cache. `used/` has a file for each object and tree; its modification time is
+/// the last use. Access times do not serve: many file systems do not keep them, and an object's
+/// times are its identity for the memo. All times are the file system's own. A read-only cache gets
+/// no notes. Thread safety: any thread.
 class Uses {
  public:
   explicit Uses(const Layout& layout) : layout_(layout) {}
@@ -24,10 +22,10 @@ class Uses {
   Uses(const Uses&) = delete;
   Uses& operator=(const Uses&) = delete;
 
-  /// From now on nothing that is used in the cache is garbage, as long as this process lives.
+  /// From now on, content that is used is not garbage while this process lives.
   void begin() const;
-  /// Notes a use. Who looks at whether the thing is there after this either finds it gone or keeps
-  /// it: a collector looks at the note after it has moved the thing away.
+  /// Notes a use. The caller then checks that the content still exists: a collector moves it away
+  /// first and reads the note afterwards, so one of both sees the other.
   void note(const std::filesystem::path& note) const;
 
  private:
@@ -38,8 +36,8 @@ class Uses {
   mutable timespec begun_{};
 };
 
-/// When the first of the processes that live, or may live, began to use the cache; nothing when
-/// there is none. Registrations of processes that are provably gone are removed where they may be.
+/// Returns when the first process that may still live began to use the cache. Removes the
+/// registrations of processes that are provably gone.
 std::optional<timespec> first_use_of_the_living(const Layout& layout);
 
 }  // namespace sabath::cache

@@ -25,10 +25,10 @@ void set_aside(const Layout& layout,
     for (int n = 1; !layout.beneath().rename_no_replace(path, aside); ++n)
       aside = layout.damaged() / (name + "." + std::to_string(n));
     const auto moved = link_status(aside);
-    // Somebody else was faster, and a good one stood there already: it goes back.
+    // Another process was faster, and this is its good one: puts it back.
     if (moved && moved->st_ino != inode) layout.beneath().rename_no_replace(aside, path);
   } catch (const base::Error&) {
-    // It is gone already, or cannot be moved: either way it is not found again as it is.
+    // It is gone, or cannot be moved: the next look hashes it again.
   }
 }
 

@@ -1,5 +1,9 @@
 #include "digester.hpp"
 
+#include "read_range.hpp"
+
+#include <sabath/base/error.hpp>
+
 #include <algorithm>
 
 namespace sabath::cache {
@@ -44,6 +48,24 @@ std::vector<base::Digest> Digester::finish() {
   for (base::Hasher& hasher : hashers_)
     digests.push_back(hasher.finish());
   return digests;
+}
+
+std::vector<base::Digest> digests_of(
+    int fd,
+    const std::filesystem::path& path,
+    std::uint64_t size_bytes,
+    const std::vector<base::Digest>& wanted,
+    const std::function<void(std::uint64_t, base::ByteView)>& take) {
+  Digester digester(wanted);
+  std::vector<std::byte> buffer;
+  read_range(fd, path, {0, size_bytes}, buffer, [&](base::ByteView bytes) {
+    if (take) take(digester.bytes(), bytes);
+    digester.update(bytes);
+  });
+  if (digester.bytes() != size_bytes) {
+    throw base::Error(base::ErrorKind::storage, path.string() + ": changes while it is read");
+  }
+  return digester.finish();
 }
 
 }  // namespace sabath::cache

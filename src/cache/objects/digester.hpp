@@ -3,11 +3,13 @@
 #include <sabath/base/digest.hpp>
 
 #include <cstdint>
+#include <filesystem>
+#include <functional>
 #include <vector>
 
 namespace sabath::cache {
 
-/// Several digests of one stream; sha256 is always the first. A copy has seen the same bytes.
+/// Several digests of one stream, sha256 first. A copy has the same state.
 class Digester {
  public:
   explicit Digester(const std::vector<base::Digest>& wanted);
@@ -30,5 +32,14 @@ class Digester {
   std::vector<base::Hasher> hashers_;
   std::uint64_t bytes_ = 0;
 };
+
+/// Digests of the first `size_bytes` of an open file, sha256 first. `take` gets the same bytes with
+/// their offset. Throws Error{storage}, also where the file is shorter.
+std::vector<base::Digest> digests_of(
+    int fd,
+    const std::filesystem::path& path,
+    std::uint64_t size_bytes,
+    const std::vector<base::Digest>& wanted,
+    const std::function<void(std::uint64_t, base::ByteView)>& take = {});
 
 }  // namespace sabath::cache

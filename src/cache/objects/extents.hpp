@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sabath/base/staged_file.hpp>
+#include <sabath/base/partial_file.hpp>
 
 #include <cstdint>
 #include <map>
@@ -8,22 +8,21 @@
 
 namespace sabath::cache {
 
-/// Which bytes of a file have been written, and from which source.
+/// The written ranges of a file, each with its source.
 class Extents {
  public:
-  /// What was there in this range before is replaced.
+  /// Replaces what the range had before.
   void add(base::ByteRange range, unsigned source);
   void remove(base::ByteRange range);
   void clear();
-  /// How many there are from the beginning without a gap.
+  /// Bytes from the beginning without a gap.
   std::uint64_t prefix() const noexcept { return prefix_; }
-  /// How many there are in all.
   std::uint64_t bytes() const noexcept { return bytes_; }
-  /// One behind the last.
+  /// One past the last byte.
   std::uint64_t end() const;
-  /// Is any byte of the range there?
+  /// Says whether any byte of the range is written.
   bool touches(base::ByteRange range) const;
-  /// Sorted; neighbours of the same source are one.
+  /// Returns the ranges, sorted; adjacent ranges of one source are one.
   std::vector<base::SourcedRange> list() const;
 
  private:

@@ -1,6 +1,7 @@
 #include "file_status.hpp"
 
 #include <sabath/base/error.hpp>
+#include <sabath/base/process/stop_signal.hpp>
 #include <sabath/base/unique_fd.hpp>
 
 #include <algorithm>
@@ -13,6 +14,9 @@
 namespace sabath::cache {
 namespace {
 
+using base::Error;
+using base::ErrorKind;
+
 std::optional<FileStatus> status_at(const std::filesystem::path& path, int flags) {
   FileStatus status{};
   if (::fstatat(AT_FDCWD, path.c_str(), &status, flags) == 0) return status;
@@ -24,7 +28,7 @@ std::string nanoseconds(const timespec& time) {
   return std::to_string(time.tv_sec) + "." + std::to_string(time.tv_nsec);
 }
 
-/// Hashing is no use of a file: where this user may say so its access time stays.
+/// Keeps the access time where this user may: hashing is not a use of the file.
 base::UniqueFd open_to_hash(const std::filesystem::path& path) {
   constexpr int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
   base::UniqueFd fd(::open(path.c_str(), flags | O_NOATIME));
@@ -40,6 +44,20 @@ std::optional<FileStatus> link_status(const std::filesystem::path& path) {
 
 std::optional<FileStatus> target_status(const std::filesystem::path& path) {
   return status_at(path, 0);
+}
+
+bool is_same_file(const FileStatus& a, const FileStatus& b) {
+  return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+bool is_private_folder(const FileStatus& status) {
+  return S_ISDIR(status.st_mode) && status.st_uid == ::geteuid() &&
+         (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+void sync_file(const std::filesystem::path& path) {
+  const base::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!fd || ::fsync(fd.get()) != 0) base::throw_errno(path.string(), "cannot write", errno);
 }
 
 std::string fingerprint(const FileStatus& status) {
@@ -58,7 +76,10 @@ HashedFile hash_file(const std::filesystem::path& path, const ReadProgress& prog
   base::Hasher hasher;
   std::vector<std::byte> buffer(
       static_cast<std::size_t>(std::clamp<off_t>(result.status.st_size, 1, 1 << 20)));
-  while (true) {
+  for (std::size_t blocks = 0;; ++blocks) {
+    // A small file is read after a signal, too: a run that ends must still find its objects.
+    if (blocks > 1 && base::stop_was_requested())
+      throw Error(ErrorKind::interrupted, path.string() + ": interrupted while it was hashed");
     const ssize_t got = ::read(fd.get(), buffer.data(), buffer.size());
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) base::throw_errno(path.string(), "cannot read", errno);

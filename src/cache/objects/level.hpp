@@ -1,8 +1,8 @@
 #pragma once
 
+#include "digest_memo.hpp"
 #include "gc/uses.hpp"
 #include "layout.hpp"
-#include "memo.hpp"
 #include "object_store.hpp"
 #include "records.hpp"
 #include "trees/tree_store.hpp"
@@ -15,7 +15,7 @@
 
 namespace sabath::cache {
 
-/// One cache with this user's notes on it: the user's own, or a lower one that is only read.
+/// One cache, own or lower, with this user's memo. A lower one is only read.
 struct Level {
   enum class Access { write, read };
 
@@ -27,8 +27,8 @@ struct Level {
       : layout(root),
         memo(private_directory, layout.root()),
         uses(layout),
-        objects(layout, memo, clock, access == Access::write ? &uses : nullptr),
-        trees(layout, memo, clock, access == Access::write ? &uses : nullptr),
+        objects(layout, memo, clock, uses_of(access), with_owner(trust, layout, access)),
+        trees(layout, memo, clock, uses_of(access), with_owner(trust, layout, access)),
         records(layout, memo, with_owner(trust, layout, access)) {}
   ~Level() = default;
   Level(const Level&) = delete;
@@ -42,7 +42,8 @@ struct Level {
   Records records;
 
  private:
-  /// Who configured a lower cache has chosen its owner.
+  const Uses* uses_of(Access access) const { return access == Access::write ? &uses : nullptr; }
+  /// The configuration of a lower cache makes its owner trusted.
   static base::Trust with_owner(base::Trust trust, const Layout& layout, Access access) {
     struct stat status {};
     if (access == Access::read && ::stat(layout.root().c_str(), &status) == 0)

@@ -4,12 +4,10 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/unique_fd.hpp>
 
 #include <cerrno>
 #include <system_error>
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,14 +18,13 @@ namespace fs = std::filesystem;
 using base::Error;
 using base::ErrorKind;
 
-constexpr Memo::Kind kind = Memo::Kind::object;
-
-/// Why the file may not become one with an object: both would have its owner, mode and names.
+/// Returns why the file cannot share an inode with an object: owner, mode and names are shared,
+/// too.
 std::optional<std::string> why_not_shared(const FileStatus& status) {
-  if (!S_ISREG(status.st_mode)) return "it is no regular file";
+  if (!S_ISREG(status.st_mode)) return "it is not a regular file";
   if (status.st_uid != ::geteuid()) return "it belongs to another user";
   if ((status.st_mode & 0111) != 0) return "it is executable, and objects are not";
-  if (status.st_nlink > 1) return "it has other names, by which it could be changed";
+  if (status.st_nlink > 1) return "it has other names, through which it could change";
   return std::nullopt;
 }
 
@@ -37,21 +34,11 @@ std::string why_not_linked(int problem) {
 }
 
 constexpr const char* changed_since = "it was changed after it was hashed";
-constexpr const char* in_the_way = "a damaged file stands in its place and stays";
-
-bool is_one(const FileStatus& a, const std::optional<FileStatus>& b) {
-  return b && a.st_dev == b->st_dev && a.st_ino == b->st_ino;
-}
+constexpr const char* in_the_way = "a damaged file is in its place";
 
 bool is_same_but_for_names(const FileStatus& a, const FileStatus& b) {
-  return a.st_dev == b.st_dev && a.st_ino == b.st_ino && a.st_size == b.st_size &&
-         a.st_uid == b.st_uid && a.st_mtim.tv_sec == b.st_mtim.tv_sec &&
-         a.st_mtim.tv_nsec == b.st_mtim.tv_nsec;
-}
-
-void sync_file(const fs::path& path) {
-  const base::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  if (!fd || ::fsync(fd.get()) != 0) base::throw_errno(path.string(), "cannot store", errno);
+  return is_same_file(a, b) && a.st_size == b.st_size && a.st_uid == b.st_uid &&
+         a.st_mtim.tv_sec == b.st_mtim.tv_sec && a.st_mtim.tv_nsec == b.st_mtim.tv_nsec;
 }
 
 }  // namespace
@@ -67,12 +54,13 @@ Inspection ObjectStore::inspect(const base::Digest& digest,
   result.size_bytes = static_cast<std::uint64_t>(status->st_size);
   result.inode = status->st_ino;
   if (!S_ISREG(status->st_mode)) {
-    result.damaged.push_back({path, "is no regular file"});
+    result.damaged.push_back({path, "is not a regular file"});
     return result;
   }
   result.status = *status;
   result.fingerprint = fingerprint(*status);
-  if (!full && memo_.vouches(kind, digest, result.fingerprint)) {
+  const bool may_be_known = !full && base::is_trusted_owner(status->st_uid, trust_);
+  if (may_be_known && memo_.vouches(Memo::Kind::object, digest, result.fingerprint)) {
     if (progress) progress(result.size_bytes);
     return result;
   }
@@ -82,9 +70,9 @@ Inspection ObjectStore::inspect(const base::Digest& digest,
   result.status = hashed.status;
   result.fingerprint = fingerprint(hashed.status);
   if (hashed.digest == digest) {
-    memo_.remember(kind, digest, result.fingerprint);
+    memo_.remember(Memo::Kind::object, digest, result.fingerprint);
   } else {
-    memo_.forget(kind, digest);
+    memo_.forget(Memo::Kind::object, digest);
     result.damaged.push_back({path, "has bytes of " + hashed.digest.text()});
   }
   return result;
@@ -132,16 +120,16 @@ Object ObjectStore::adopt(const base::Beneath& from,
     folder.sync();
     const auto status = folder.status_of(name);
     if (!status) break;
-    // What somebody has put there meanwhile is hashed before it is used.
+    // A file that somebody else has put there is hashed before its use.
     if (is_same_but_for_names(hashed, *status)) {
-      memo_.remember(kind, digest, fingerprint(*status));
+      memo_.remember(Memo::Kind::object, digest, fingerprint(*status));
     } else {
       continue;
     }
     return {digest, static_cast<std::uint64_t>(status->st_size), path};
   }
   throw Error(ErrorKind::storage,
-              path.string() + ": cannot be published: a damaged file stands there and stays",
+              path.string() + ": cannot be published: a damaged file is in its place",
               "remove that file");
 }
 
@@ -151,9 +139,9 @@ std::optional<std::string> ObjectStore::take_inode(const Found& found, const fs:
   if (right.st_uid != ::geteuid() && right.st_uid != 0) return "the object is another user's";
   const base::Beneath run(file.parent_path());
   const fs::path link = file.parent_path() / (".sabath-" + object.digest.hex);
-  run.unlink(link);  // of who was killed in this moment
+  run.unlink(link);  // left by a killed process
   if (const int problem = run.make_hard_link(object.path, link)) return why_not_linked(problem);
-  // Another user may have put another file in the object's place since it was found right.
+  // Another user may have exchanged the object since it was verified.
   const auto linked = link_status(link);
   if (!linked || !is_same_but_for_names(right, *linked)) {
     run.unlink(link);
@@ -163,10 +151,10 @@ std::optional<std::string> ObjectStore::take_inode(const Found& found, const fs:
     run.unlink(link);
     return why_not_linked(problem);
   }
-  // A new name changes the ctime, which is part of what the memo vouches for.
+  // A new name changes the ctime, which is part of the fingerprint.
   const auto after = link_status(object.path);
   if (after && is_same_but_for_names(right, *after))
-    memo_.remember(kind, object.digest, fingerprint(*after));
+    memo_.remember(Memo::Kind::object, object.digest, fingerprint(*after));
   return std::nullopt;
 }
 
@@ -175,8 +163,8 @@ std::optional<std::string> ObjectStore::link(const base::Digest& digest,
   const auto found = look(digest);
   if (!found) return "the object is gone";
   const auto status = link_status(file);
-  // Of two names of one file rename(2) leaves both.
-  if (status && is_one(*status, found->status)) return std::nullopt;
+  // rename(2) does nothing for two names of one file.
+  if (status && is_same_file(*status, found->status)) return std::nullopt;
   return take_inode(*found, file);
 }
 
@@ -192,16 +180,16 @@ std::optional<std::string> ObjectStore::make_object(const fs::path& file,
   const int problem = layout_.beneath().make_hard_link(file, path);
   if (problem == EEXIST) return in_the_way;
   if (problem == 0) {
-    // Who had it open before may have written to it until now. What is written from here on changes
-    // its times, and then the memo vouches for it no more.
+    // A process with an open descriptor may have written until now. Later writes change the times,
+    // and the memo no longer vouches for it.
     const auto linked = link_status(path);
     if (linked && is_same_but_for_names(hashed, *linked)) {
       if (!durable) return std::nullopt;
       layout_.beneath().sync(path.parent_path());
-      memo_.remember(kind, digest, fingerprint(*linked));
+      memo_.remember(Memo::Kind::object, digest, fingerprint(*linked));
       return std::nullopt;
     }
-    if (is_one(hashed, linked)) layout_.beneath().unlink(path);
+    if (linked && is_same_file(hashed, *linked)) layout_.beneath().unlink(path);
   }
   run.set_mode(file, hashed.st_mode & 07777);
   return problem == 0 ? changed_since : why_not_linked(problem);
@@ -213,7 +201,8 @@ std::optional<std::string> ObjectStore::share(const fs::path& file,
                                               bool durable) const {
   const auto status = link_status(file);
   if (!status) return "it is gone";
-  if (is_one(*status, link_status(layout_.object(digest)))) return std::nullopt;
+  const auto object = link_status(layout_.object(digest));
+  if (object && is_same_file(*status, *object)) return std::nullopt;
   if (auto reason = why_not_shared(*status)) return reason;
   if (fingerprint(hashed) != fingerprint(*status)) return changed_since;
   for (int tries = 0; tries < 8; ++tries) {

@@ -1,13 +1,16 @@
 #include "placement.hpp"
 
+#include "read_range.hpp"
+
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/own_tree.hpp>
 #include <sabath/base/unique_fd.hpp>
+#include <sabath/base/write_access.hpp>
 
 #include <linux/fs.h>
 
 #include <cerrno>
+#include <limits>
 #include <vector>
 
 #include <fcntl.h>
@@ -22,7 +25,7 @@ namespace fs = std::filesystem;
 using base::Error;
 using base::ErrorKind;
 
-/// A file beside its destination; it vanishes unless it was put there.
+/// A temporary file beside its destination, removed unless it is put there.
 class NewFile {
  public:
   explicit NewFile(const fs::path& destination)
@@ -37,7 +40,7 @@ class NewFile {
   NewFile& operator=(const NewFile&) = delete;
 
   int fd() const { return fd_.get(); }
-  /// False when the destination exists by now.
+  /// Returns false when the destination exists by now.
   bool put(unsigned mode) {
     if (::fchmod(fd_.get(), mode) != 0 || ::close(fd_.release()) != 0) {
       base::throw_errno(destination_.string(), "cannot write", errno);
@@ -59,20 +62,16 @@ class NewFile {
               "remove it, or choose another place");
 }
 
-/// Reads to the end, and throws Error{integrity} unless these were the object's bytes.
+/// Reads to the end. Throws Error{integrity} unless the bytes are the object's.
 template <class Take>
 void read_checked(int from, const Object& object, const Take& take) {
   base::Hasher hasher;
-  std::vector<std::byte> buffer(1U << 20U);
-  while (true) {
-    const ssize_t got = ::read(from, buffer.data(), buffer.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) base::throw_errno(object.path.string(), "cannot read", errno);
-    if (got == 0) break;
-    const auto bytes = base::ByteView(buffer).first(static_cast<std::size_t>(got));
+  std::vector<std::byte> buffer;
+  constexpr std::uint64_t all = std::numeric_limits<off_t>::max();
+  read_range(from, object.path, {0, all}, buffer, [&](base::ByteView bytes) {
     take(bytes);
     hasher.update(bytes);
-  }
+  });
   const base::Digest copied = hasher.finish();
   if (copied != object.digest) {
     throw Error(ErrorKind::integrity,
@@ -82,13 +81,13 @@ void read_checked(int from, const Object& object, const Take& take) {
   }
 }
 
-/// Hashes what it copies: a copy is never taken for good because a system call said so.
+/// Copies and hashes: the result of a system call does not prove a good copy.
 void copy_checked(int from, const NewFile& to, const Object& object, const fs::path& destination) {
   read_checked(
       from, object, [&](base::ByteView bytes) { base::write_all(to.fd(), bytes, destination); });
 }
 
-/// False where the file system has no symbolic links.
+/// Returns false where the file system has no symbolic links.
 bool link_to(const Object& object, const fs::path& destination) {
   if (::symlink(fs::absolute(object.path).c_str(), destination.c_str()) == 0) return true;
   if (errno == EEXIST) throw_exists(destination);
@@ -97,6 +96,18 @@ bool link_to(const Object& object, const fs::path& destination) {
 }
 
 }  // namespace
+
+std::string_view to_string(Placement placement) {
+  switch (placement) {
+    case Placement::reflink:
+      return "reflink";
+    case Placement::symlink:
+      return "symlink";
+    case Placement::copy:
+      return "copy";
+  }
+  return "copy";
+}
 
 bool share_blocks(int from, int to) {
   return ::ioctl(to, FICLONE, from) == 0;
@@ -111,7 +122,7 @@ bool share_object(int from, int to, const Object& object) {
   return true;
 }
 
-Placement place(const Object& object, const fs::path& destination, bool writable) {
+Placement place_object(const Object& object, const fs::path& destination, bool writable) {
   const fs::path target = fs::absolute(destination);
   base::make_directories(target.parent_path());
   const base::UniqueFd from(

@@ -1,20 +1,22 @@
 #pragma once
 
-#include <sabath/cache/cache.hpp>
+#include <sabath/cache/content.hpp>
 
 #include <filesystem>
 
 namespace sabath::cache {
 
-/// Lets the empty file `to` share the blocks of `from` (FICLONE); false where the file system
-/// cannot.
+/// Makes the empty file `to` share the blocks of `from` (FICLONE). Returns false where the file
+/// system cannot.
 bool share_blocks(int from, int to);
 
-/// The same for an object. Where others can exchange the object, what `to` has then is hashed.
-/// Throws Error{integrity}. `to` is open for reading, too.
+/// As `share_blocks`, for an object; `to` is readable, too. Hashes the result where others can
+/// exchange the object. Throws Error{integrity}.
 bool share_object(int from, int to, const Object& object);
 
-/// See Cache::materialise.
-Placement place(const Object& object, const std::filesystem::path& destination, bool writable);
+/// See Cache::place.
+Placement place_object(const Object& object,
+                       const std::filesystem::path& destination,
+                       bool writable);
 
 }  // namespace sabath::cache

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t small_file_bytes = 4U << 20U;
 constexpr std::uint64_t portion_bytes = 1U << 20U;
-/// What is dropped costs at most so much hashing again; a snapshot has some hundred bytes.
+/// Dropped bytes cost at most this much hashing again. A snapshot has some hundred bytes.
 constexpr std::uint64_t snapshot_every_bytes = 64U << 20U;
 
 }  // namespace
@@ -55,7 +55,7 @@ void PrefixHasher::follow(std::uint64_t prefix_bytes, Block block) {
   if (wakes) work_.notify_one();
 }
 
-/// Those that are needed first stay.
+/// Keeps the blocks that are needed first.
 void PrefixHasher::keep(Block block) {
   if (!block.memory || block.begin < hashed_bytes_) return;
   const std::uint64_t begin = block.begin;
@@ -118,7 +118,7 @@ PrefixHasher::Portion PrefixHasher::next_portion() {
   std::uint64_t at = hashed_bytes_;
   auto next = kept_.begin();
   while (next != kept_.end() && next->first <= at && next->second.range().end <= portion.end) {
-    // One that begins earlier was read from the file in part.
+    // An earlier block was read from the file in part.
     if (next->first == at) {
       at = next->second.range().end;
       portion.blocks.push_back(std::move(next->second));
@@ -169,7 +169,7 @@ void PrefixHasher::hash(Portion& portion, std::vector<std::byte>& buffer) {
     throw base::Error(base::ErrorKind::storage,
                       path_.string() + ": is shorter than what was written to it");
   }
-  // The disk may begin now, so that the sync at the end has little left to do.
+  // Starts the disk now, so that the final sync is short.
   ::sync_file_range(fd_,
                     static_cast<off64_t>(begin),
                     static_cast<off64_t>(portion.end - begin),

@@ -14,21 +14,19 @@
 
 namespace sabath::cache {
 
-/// Digests of a file while it is written: its prefix without gaps is hashed as it grows. Small
-/// files are hashed from the bytes that were just written; for larger ones a thread of its own
-/// follows the writer, so that the digests cost no second pass and no waiting. It gets the blocks
-/// as they were in memory, of which those that are needed first are kept, and reads from the file
-/// what there was no room for. Where no thread can be had, bytes that come in order are hashed at
-/// once by who writes them, the others when the digests are asked for.
+/// Digests of a file while it is written: hashes the prefix without gaps as it grows. The writer
+/// hashes small files; for larger ones a thread follows, so that digests need no second pass. It
+/// gets blocks from memory, keeps those that it needs first, and reads the others from the file.
+/// Without a thread, the writer hashes bytes in order, and `digests` hashes the others.
 ///
-/// Threads: one caller. `mutex_` guards all members but the digester and the snapshots; these
-/// belong to the thread while `is_hashing_`, else to who holds the mutex.
+/// Thread safety: one caller. `mutex_` guards all members but the digester and the snapshots. These
+/// belong to the thread while `is_hashing_`, else to the holder of the mutex.
 class PrefixHasher {
  public:
-  /// 24 MiB: what four connections have under way.
+  /// 24 MiB: the blocks that four connections have under way.
   static constexpr std::size_t most_kept_blocks = 384;
 
-  /// `fd` is read with pread; `path` is for messages. The blocks are of `pool`. Both must outlive
+  /// Reads `fd` with pread; `path` is for messages. `fd` and `pool`, which owns the blocks, outlive
   /// this.
   PrefixHasher(int fd,
                std::filesystem::path path,
@@ -41,13 +39,13 @@ class PrefixHasher {
   bool computes(base::DigestAlgorithm algorithm) const { return digester_.computes(algorithm); }
   /// The first `prefix_bytes` of the file are complete; `block` was just written, anywhere.
   void follow(std::uint64_t prefix_bytes, Block block = {});
-  /// The bytes from `offset_bytes` on are about to change; nothing reads them any more.
+  /// Forgets the bytes from `offset_bytes` on, which will change; reads them no more.
   void rewind(std::uint64_t offset_bytes);
-  /// Of the prefix that `follow` was told of last; waits for them. Throws Error{storage}.
+  /// Waits for the digests of the last prefix and returns them. Throws Error{storage}.
   std::vector<base::Digest> digests();
 
  private:
-  /// What is hashed in one go: up to `end`, from the blocks if there are any, else from the file.
+  /// Bytes to hash at once: up to `end`, from the blocks if there are any, else from the file.
   struct Portion {
     std::uint64_t end = 0;
     std::vector<Block> blocks{};
@@ -64,7 +62,7 @@ class PrefixHasher {
   std::filesystem::path path_;
   const BlockPool& pool_;
   std::mutex mutex_{};
-  std::condition_variable work_{};     ///< there is something to hash, or the end
+  std::condition_variable work_{};     ///< there are bytes to hash, or it ends
   std::condition_variable resting_{};  ///< a block was hashed
   std::uint64_t prefix_bytes_ = 0;
   std::uint64_t hashed_bytes_ = 0;

@@ -2,7 +2,7 @@
 
 #include <sabath/base/bytes.hpp>
 #include <sabath/base/error.hpp>
-#include <sabath/base/staged_file.hpp>
+#include <sabath/base/partial_file.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -14,8 +14,8 @@
 
 namespace sabath::cache {
 
-/// Gives the bytes of `range`, in order and in blocks, until its end or the file's. `buffer` is
-/// made as large as needed and may be used again. Throws Error{storage}.
+/// Passes the bytes of `range` to `take`, in blocks, until its end or the file's. Grows `buffer` as
+/// needed. Throws Error{storage}.
 template <class Take>
 void read_range(int fd,
                 const std::filesystem::path& path,

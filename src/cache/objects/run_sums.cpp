@@ -7,7 +7,7 @@
 namespace sabath::cache {
 namespace {
 
-/// More than any engine has streams; beyond it, writes are scattered and runs short.
+/// More than the streams of any engine. Beyond it, writes are scattered and runs short.
 constexpr std::size_t most_open_runs = 512;
 
 std::uint64_t piece_end(std::uint64_t offset, std::uint64_t piece_bytes) {

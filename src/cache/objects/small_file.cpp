@@ -1,8 +1,8 @@
 #include "small_file.hpp"
 
 #include "digester.hpp"
-#include "gc/lent_folder.hpp"
-#include "read_range.hpp"
+#include "partials/borrowed_folder.hpp"
+#include "partials/partial_checks.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <limits>
 #include <utility>
 
 #include <fcntl.h>
@@ -26,19 +25,18 @@ using base::Error;
 using base::ErrorKind;
 
 constexpr std::uint64_t most_in_memory = 1U << 20U;
-constexpr std::uint64_t longest_small_file = std::numeric_limits<off_t>::max();
 
 }  // namespace
 
 SmallFile::SmallFile(base::Beneath beneath,
                      fs::path path,
                      std::string name,
-                     const fs::path& lent,
+                     const fs::path& borrowed,
                      std::vector<base::Digest> wanted)
     : beneath_(std::move(beneath)),
       path_(std::move(path)),
       name_(std::move(name)),
-      lent_folder_(lent),
+      borrowed_folder_(borrowed),
       wanted_(std::move(wanted)),
       prefix_(wanted_) {}
 
@@ -47,8 +45,8 @@ SmallFile::~SmallFile() {
 }
 
 void SmallFile::reserve(std::uint64_t size_bytes) {
-  lent_.clear();
-  if (size_bytes > longest_small_file) base::throw_errno(path_.string(), "cannot write", EFBIG);
+  borrowed_.clear();
+  if (exceeds_any_file(0, size_bytes)) base::throw_errno(path_.string(), "cannot write", EFBIG);
   if ((size_bytes_ && *size_bytes_ != size_bytes) || present_.end() > size_bytes) {
     present_.clear();
     forget_hashes();
@@ -70,7 +68,7 @@ std::uint64_t SmallFile::piece_bytes() const {
 }
 
 unsigned SmallFile::number_of(const base::ByteSource& source) {
-  lent_.clear();
+  borrowed_.clear();
   const auto known = std::find(sources_.begin(), sources_.end(), source);
   const auto number = static_cast<unsigned>(known - sources_.begin());
   if (known != sources_.end()) return number;
@@ -84,16 +82,10 @@ unsigned SmallFile::number_of(const base::ByteSource& source) {
 }
 
 void SmallFile::write_at(std::uint64_t offset_bytes, base::ByteView bytes, unsigned source) {
-  if (bytes.size() > longest_small_file || offset_bytes > longest_small_file - bytes.size()) {
+  if (exceeds_any_file(offset_bytes, bytes.size()))
     base::throw_errno(path_.string(), "cannot write", EFBIG);
-  }
-  lent_.clear();
-  const ByteRange range{offset_bytes, offset_bytes + bytes.size()};
-  if (size_bytes_ && range.end > *size_bytes_) {
-    throw Error(ErrorKind::integrity,
-                "staged file: gets bytes up to " + std::to_string(range.end) + ", but has only " +
-                    std::to_string(*size_bytes_));
-  }
+  borrowed_.clear();
+  const ByteRange range = checked_range(offset_bytes, bytes.size(), size_bytes_);
   if (sources_.empty()) number_of({});
   hash(offset_bytes, bytes);
   if (!fd_ && range.end > most_in_memory) spill();
@@ -109,7 +101,7 @@ void SmallFile::write_at(std::uint64_t offset_bytes, base::ByteView bytes, unsig
 }
 
 void SmallFile::drop(ByteRange range) {
-  lent_.clear();
+  borrowed_.clear();
   if (range.begin >= range.end) return;
   forget_hashes();
   present_.remove({range.begin / most_in_memory * most_in_memory,
@@ -117,8 +109,8 @@ void SmallFile::drop(ByteRange range) {
 }
 
 void SmallFile::restart() {
-  if (!lent_.empty()) beneath_.remove_tree(lent_.parent_path());
-  lent_.clear();
+  if (!borrowed_.empty()) beneath_.remove_tree(borrowed_.parent_path());
+  borrowed_.clear();
   present_.clear();
   forget_hashes();
   sources_.clear();
@@ -135,26 +127,18 @@ void SmallFile::forget_hashes() {
   digests_.clear();
 }
 
-bool SmallFile::is_complete() const {
-  const std::uint64_t end = present_.end();
-  return present_.prefix() == end && end == size_bytes_.value_or(end);
-}
-
 base::DigestMatch SmallFile::matches() {
-  if (wanted_.empty() || !lent_.empty() || !is_complete()) return base::DigestMatch::unknown;
-  const auto actual = digests();
-  const bool all = std::all_of(wanted_.begin(), wanted_.end(), [&](const base::Digest& digest) {
-    return std::find(actual.begin(), actual.end(), digest) != actual.end();
-  });
-  return all ? base::DigestMatch::right : base::DigestMatch::wrong;
+  if (wanted_.empty() || !borrowed_.empty() || !is_complete(present_, size_bytes_))
+    return base::DigestMatch::unknown;
+  return match_of(digests(), wanted_);
 }
 
 fs::path SmallFile::lend(std::string_view borrower) {
-  const fs::path own = lent_folder_ / base::sha256_of(name_).hex.substr(0, 32);
-  const fs::path folder = lent_folder(own, borrower);
+  const fs::path own = borrowed_folder_ / base::sha256_of(name_).hex.substr(0, 32);
+  const fs::path folder = borrowed_folder(own, borrower);
   beneath_.make_directories(folder);
-  lent_ = folder / lent_file_name;
-  return lent_;
+  borrowed_ = folder / borrowed_file_name;
+  return borrowed_;
 }
 
 base::UniqueFd SmallFile::create(unsigned mode) const {
@@ -179,7 +163,7 @@ std::vector<base::Digest> SmallFile::digests() {
   if (prefix_.bytes() == final_bytes_) {
     digests_ = prefix_.finish();
   } else if (fd_) {
-    digests_ = digests_of(fd_.get(), path_);
+    digests_ = digests_of(fd_.get(), path_, final_bytes_, wanted_);
   } else {
     prefix_.restart();
     prefix_.update(base::ByteView(buffer_).first(static_cast<std::size_t>(final_bytes_)));
@@ -188,26 +172,9 @@ std::vector<base::Digest> SmallFile::digests() {
   return digests_;
 }
 
-std::vector<base::Digest> SmallFile::digests_of(int fd, const fs::path& path) {
-  Digester digester(wanted_);
-  std::vector<std::byte> buffer;
-  read_range(fd, path, {0, final_bytes_}, buffer, [&digester](base::ByteView bytes) {
-    digester.update(bytes);
-  });
-  if (digester.bytes() != final_bytes_) {
-    throw Error(ErrorKind::storage, path.string() + ": changes while it is read");
-  }
-  return digester.finish();
-}
-
 std::vector<base::Digest> SmallFile::finish() {
-  if (!lent_.empty()) return finish_lent();
-  if (!is_complete()) {
-    throw Error(ErrorKind::integrity,
-                "staged file: is incomplete: nothing was written at byte " +
-                    std::to_string(present_.prefix()) + " of " +
-                    std::to_string(size_bytes_.value_or(present_.end())));
-  }
+  if (!borrowed_.empty()) return finish_borrowed();
+  check_complete(present_, size_bytes_);
   return digests();
 }
 
@@ -223,7 +190,7 @@ void SmallFile::put() {
     buffer_.resize(static_cast<std::size_t>(final_bytes_));
     base::write_all(fd_.get(), buffer_, path_);
   }
-  // Network file systems tell of a full disk when the file is closed.
+  // Network file systems report a full disk at the close.
   if (::close(fd_.release()) != 0) {
     const int problem = errno;
     beneath_.unlink(path_);
@@ -232,22 +199,22 @@ void SmallFile::put() {
   is_finished_ = true;
 }
 
-std::vector<base::Digest> SmallFile::finish_lent() {
-  const base::UniqueFd fd = beneath_.open_file(lent_, O_RDONLY | O_NONBLOCK);
+std::vector<base::Digest> SmallFile::finish_borrowed() {
+  const base::UniqueFd fd = beneath_.open_file(borrowed_, O_RDONLY | O_NONBLOCK);
   struct stat status {};
   if (!fd || ::fstat(fd.get(), &status) != 0) {
-    base::throw_errno(lent_.string(), "cannot read", errno);
+    base::throw_errno(borrowed_.string(), "cannot read", errno);
   }
   if (!S_ISREG(status.st_mode)) {
-    throw Error(ErrorKind::storage, lent_.string() + ": is no regular file");
+    throw Error(ErrorKind::storage, borrowed_.string() + ": is not a regular file");
   }
   final_bytes_ = static_cast<std::uint64_t>(status.st_size);
-  auto result = digests_of(fd.get(), lent_);
+  auto result = digests_of(fd.get(), borrowed_, final_bytes_, wanted_);
   if (::fchmod(fd.get(), 0444) != 0) base::throw_errno(path_.string(), "cannot write", errno);
-  if (const int code = beneath_.rename(lent_, path_); code != 0) {
+  if (const int code = beneath_.rename(borrowed_, path_); code != 0) {
     base::throw_errno(path_.string(), "cannot write", code);
   }
-  beneath_.remove_tree(lent_.parent_path());
+  beneath_.remove_tree(borrowed_.parent_path());
   is_finished_ = true;
   return result;
 }

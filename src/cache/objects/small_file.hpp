@@ -5,7 +5,7 @@
 
 #include <sabath/base/beneath.hpp>
 #include <sabath/base/digest.hpp>
-#include <sabath/base/staged_file.hpp>
+#include <sabath/base/partial_file.hpp>
 #include <sabath/base/unique_fd.hpp>
 
 #include <cstddef>
@@ -16,17 +16,17 @@
 
 namespace sabath::cache {
 
-/// A file of a tree on its way: held in memory while it is small, so that it costs one open, write
-/// and close; beyond a mebibyte written to its place. Bytes that come in order are hashed as they
-/// come, others when it is complete. It is not gone on with by a later attempt.
-class SmallFile final : public base::StagedFile {
+/// A partial file of a tree. Up to a mebibyte it is in memory and costs one open, write and close;
+/// beyond that it is written to its place. Bytes in order are hashed when they arrive, others at
+/// the end. A later attempt cannot resume it.
+class SmallFile final : public base::PartialFile {
  public:
-  /// `path` is its place, in a folder that exists; a tool gets a folder beneath `lent`, which must
-  /// outlive it, the same for the same `name`.
+  /// `path` is its place, in an existing folder. A tool gets a folder beneath `borrowed`, which
+  /// outlives this, by `name`.
   SmallFile(base::Beneath beneath,
             std::filesystem::path path,
             std::string name,
-            const std::filesystem::path& lent,
+            const std::filesystem::path& borrowed,
             std::vector<base::Digest> wanted);
   ~SmallFile() override;
   SmallFile(const SmallFile&) = delete;
@@ -46,30 +46,27 @@ class SmallFile final : public base::StagedFile {
   std::vector<base::Digest> digests() override;
   std::filesystem::path lend(std::string_view borrower) override;
 
-  /// Ends the writing and gives the digests: sha256 first, then those that were wanted. What a tool
-  /// has written is in its place then. Throws Error{integrity} when bytes are missing,
-  /// Error{storage}.
+  /// Ends the writing and returns the digests: sha256, then those that were wanted. Moves a tool's
+  /// file to its place. Throws Error{integrity} when bytes are missing, Error{storage}.
   std::vector<base::Digest> finish();
-  /// Puts a file that was finished in its place, read-only but not synced. Threads: any, when
-  /// nobody else uses it. Throws Error{storage}.
+  /// Writes a finished file to its place, read-only but not synced. Throws Error{storage}. Thread
+  /// safety: any one thread.
   void put();
   std::uint64_t size_bytes() const noexcept { return final_bytes_; }
 
  private:
-  bool is_complete() const;
-  /// To be called before bytes are written, and where any are forgotten.
+  /// Called before bytes are written, and where any are forgotten.
   void hash(std::uint64_t offset_bytes, base::ByteView bytes);
   void forget_hashes();
   base::UniqueFd create(unsigned mode) const;
   void spill();
-  std::vector<base::Digest> digests_of(int fd, const std::filesystem::path& path);
-  std::vector<base::Digest> finish_lent();
+  std::vector<base::Digest> finish_borrowed();
 
   base::Beneath beneath_;
   std::filesystem::path path_;
   std::string name_;
-  const std::filesystem::path& lent_folder_;
-  std::filesystem::path lent_{};
+  const std::filesystem::path& borrowed_folder_;
+  std::filesystem::path borrowed_{};
   std::vector<base::Digest> wanted_;
   std::optional<std::uint64_t> size_bytes_{};
   std::vector<base::ByteSource> sources_{};

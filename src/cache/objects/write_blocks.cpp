@@ -7,7 +7,7 @@
 namespace sabath::cache {
 namespace {
 
-/// More than an engine has connections; 4 MiB.
+/// More than the connections of an engine; 4 MiB.
 constexpr std::size_t most_open_blocks = 64;
 
 }  // namespace

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <sabath/base/bytes.hpp>
-#include <sabath/base/staged_file.hpp>
+#include <sabath/base/partial_file.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -13,9 +13,8 @@
 
 namespace sabath::cache {
 
-/// A block never crosses a multiple of this. A file system takes so many bytes at a time for two
-/// thirds of what they cost in parts of 16 KiB, which is what libcurl gives; more at a time gain
-/// little and want their page cache in large pieces, for which a virtual machine may have to wait.
+/// A block never crosses a multiple of this. It costs two thirds of parts of 16 KiB, which libcurl
+/// gives. Larger blocks gain little, and need large pieces of page cache.
 constexpr std::uint64_t write_block_bytes = 64U << 10U;
 
 class BlockPool;
@@ -25,35 +24,34 @@ struct GiveBack {
   void operator()(std::byte* memory) const noexcept;
 };
 
-/// Memory for one block; goes back to its pool.
+/// Memory for one block; returns to its pool.
 using BlockMemory = std::unique_ptr<std::byte[], GiveBack>;
 
-/// Some bytes of a file that is being written.
+/// Bytes of a file that is being written.
 struct Block {
   std::uint64_t begin = 0;  ///< in the file
   unsigned source = 0;
   base::ByteView bytes{};
-  /// Where they lie; nothing: they are lent for the time of a call.
+  /// Memory of the bytes; null: they are valid during a call only.
   BlockMemory memory{};
 
   base::ByteRange range() const { return {begin, begin + bytes.size()}; }
 };
 
-/// Memory for blocks that is used again and again: the kernel need not clear it each time. It must
-/// outlive what was taken. Threads: any.
+/// Reused memory for blocks, so that the kernel need not clear it each time. Outlives all taken
+/// memory. Thread safety: any thread.
 class BlockPool {
  public:
-  /// 32 MiB: no more than that lies idle, and who keeps blocks only to save reading keeps none
-  /// beyond it.
+  /// 32 MiB: the most that is idle. Beyond it, no block is kept only to save reading.
   static constexpr std::size_t most_blocks = 512;
 
-  /// That of all staged files of the process.
+  /// The pool of all partial files of the process.
   static BlockPool& shared();
 
   BlockPool() { free_.reserve(most_blocks); }
 
   BlockMemory take();
-  /// Are more than `most_blocks` taken?
+  /// Says whether more than `most_blocks` are taken.
   bool is_scarce() const;
 
  private:
@@ -65,11 +63,10 @@ class BlockPool {
   std::vector<std::unique_ptr<std::byte[]>> free_{};
 };
 
-/// Puts the small writes of several streams together to blocks. A stream is what follows on each
-/// other and is of one source.
+/// Joins the small writes of several streams to blocks. A stream is contiguous bytes of one source.
 class WriteBlocks {
  public:
-  /// Takes a block that has ended; what it throws comes through.
+  /// Receives a block that has ended; may throw.
   using Put = std::function<void(Block&&)>;
 
   WriteBlocks(BlockPool& pool, Put put) : pool_(pool), put_(std::move(put)) {}
@@ -78,7 +75,7 @@ class WriteBlocks {
   /// Ends the block that ends there, if there is one.
   void end_at(std::uint64_t offset_bytes);
   void end_all();
-  /// Drops what was not put.
+  /// Drops blocks that have not ended.
   void clear();
 
  private:

@@ -12,8 +12,6 @@
 #include <system_error>
 #include <utility>
 
-#include <unistd.h>
-
 namespace sabath::cache {
 namespace {
 
@@ -21,7 +19,7 @@ namespace fs = std::filesystem;
 
 enum class Linked { yes, taken, impossible };
 
-/// link(2) may have worked although its answer was lost on the way; the count of links tells.
+/// The answer of link(2) may be lost on its way: the count of links decides.
 Linked link_once(const base::Beneath& beneath, const fs::path& from, const fs::path& to) {
   const int problem = beneath.make_hard_link(from, to);
   if (problem == 0) return Linked::yes;
@@ -86,7 +84,7 @@ Claim::~Claim() {
   if (is_ours()) beneath_.unlink(path_);
 }
 
-void Claim::tell(std::uint64_t done_bytes, std::optional<std::uint64_t> total_bytes) {
+void Claim::set_progress(std::uint64_t done_bytes, std::optional<std::uint64_t> total_bytes) {
   const std::lock_guard lock(mutex_);
   record_.done_bytes = done_bytes;
   record_.total_bytes = total_bytes;
@@ -99,10 +97,10 @@ void Claim::beat_every(Interval heartbeat) {
     const std::string text = claim_text(record_);
     lock.unlock();
     try {
-      // Who was taken for dead, and is not, leaves the claim to the one that has it now.
+      // A holder that was wrongly taken for dead leaves the claim to the new holder.
       if (is_ours()) beneath_.write_atomically(path_, text, base::Durability::ordered_only);
     } catch (const std::exception&) {
-      // A full disk or a file system that is away for a moment: the next beat may come through.
+      // The disk is full, or the file system is away for a moment: the next beat may succeed.
     }
     lock.lock();
   }
@@ -119,7 +117,7 @@ std::optional<std::string> read_claim(const fs::path& path) {
   try {
     return base::read_file_if_exists(path, longest_claim_bytes);
   } catch (const base::Error&) {
-    // One that stands there and cannot be read does not change either, and so is judged in the end.
+    // An unreadable claim does not change, and so counts as dead in the end.
     return link_status(path) ? std::optional<std::string>("") : std::nullopt;
   }
 }
@@ -129,7 +127,7 @@ void bury_claim(const base::Beneath& beneath, const fs::path& path, const std::s
   if (beneath.rename(path, grave) != 0) return;
   const auto buried = read_claim(grave);
   if (buried && *buried != judged && beneath.make_hard_link(grave, path) != 0) {
-    // A third one has claimed it meanwhile: two do the same, and both are right.
+    // A third process has claimed it meanwhile: two do the same, and both results are right.
   }
   beneath.unlink(grave);
 }

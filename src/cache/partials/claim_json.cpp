@@ -1,4 +1,4 @@
-#include "claim_record.hpp"
+#include "claim.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/text/json_reader.hpp>

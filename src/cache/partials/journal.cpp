@@ -1,50 +1,37 @@
 #include "journal.hpp"
 
-#include "journal_fields.hpp"
+#include "journal_file.hpp"
+#include "objects/read_range.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/process/parallel.hpp>
+#include <sabath/base/unique_fd.hpp>
+
+#include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <charconv>
+#include <cstddef>
+#include <mutex>
 #include <utility>
 
 #include <fcntl.h>
-#include <unistd.h>
 
 namespace sabath::cache {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view first_line = "sabath journal 1";
+constexpr std::string_view journal_first_line = "sabath journal 1";
 constexpr std::uint64_t longest_journal_bytes = 1U << 30U;
-constexpr std::uint64_t line_bytes = 72;
 constexpr std::size_t most_sources = 100'000;
-
-std::string line_of(const RangeSum& part) {
-  std::array<char, 16> digits{};
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), part.sum, 16).ptr;
-  return "bytes " + std::to_string(part.range.begin) + " " + std::to_string(part.range.end) + " " +
-         std::to_string(part.source) + " " + std::string(digits.data(), end) + "\n";
-}
-
-std::string size_line(std::uint64_t size_bytes) {
-  return "size " + std::to_string(size_bytes) + "\n";
-}
-
-std::string source_line(std::size_t number, const base::ByteSource& source) {
-  return "source " + std::to_string(number) + " " + as_field(source.url) + " " +
-         as_field(source.etag) + " " + as_field(source.last_modified) + "\n";
-}
 
 bool read_range_fields(std::string_view& line, base::ByteRange& range) {
   return read_number(line, range.begin) && read_number(line, range.end) && range.begin < range.end;
 }
 
-bool take_line(std::string_view line, JournalContent& content) {
+bool take_part_line(std::string_view line, JournalContent& content) {
   const auto kind = next_field(line);
   if (kind == "size") return read_number(line, content.size_bytes.emplace()) && line.empty();
   if (kind == "source") {
@@ -75,6 +62,34 @@ bool take_line(std::string_view line, JournalContent& content) {
   return line.empty();
 }
 
+/// Throws Error{storage}.
+bool is_intact(int fd, const fs::path& file, const RangeSum& part) {
+  Summer summer;
+  std::uint64_t seen = 0;
+  std::vector<std::byte> buffer;
+  read_range(fd, file, part.range, buffer, [&](base::ByteView bytes) {
+    summer.update(bytes);
+    seen += bytes.size();
+  });
+  return seen == part.range.size() && summer.sum() == part.sum;
+}
+
+/// Says for each part whether it is intact.
+std::vector<char> check_all(int fd, const fs::path& file, const std::vector<RangeSum>& parts) {
+  std::vector<char> intact(parts.size(), 0);
+  std::mutex mutex;
+  std::size_t unreadable = 0;
+  base::for_each_in_parallel(parts.size(), [&](std::size_t i) {
+    try {
+      intact[i] = is_intact(fd, file, parts[i]) ? 1 : 0;
+    } catch (const base::Error&) {
+      const std::lock_guard lock(mutex);
+      if (++unreadable == parts.size()) throw;
+    }
+  });
+  return intact;
+}
+
 }  // namespace
 
 std::uint64_t JournalContent::range_bytes() const {
@@ -84,27 +99,43 @@ std::uint64_t JournalContent::range_bytes() const {
   return bytes;
 }
 
+std::string size_line(std::uint64_t size_bytes) {
+  return fmt::format("size {}\n", size_bytes);
+}
+
+std::string source_line(std::size_t number, const base::ByteSource& source) {
+  return fmt::format("source {} {} {} {}\n",
+                     number,
+                     as_field(source.url),
+                     as_field(source.etag),
+                     as_field(source.last_modified));
+}
+
+std::string range_lines(const std::vector<RangeSum>& ranges) {
+  std::string text;
+  for (const RangeSum& part : ranges)
+    text += fmt::format(
+        "bytes {} {} {} {:x}\n", part.range.begin, part.range.end, part.source, part.sum);
+  return text;
+}
+
+std::string drop_line(base::ByteRange range) {
+  return fmt::format("drop {} {}\n", range.begin, range.end);
+}
+
 std::string journal_text(const JournalContent& content) {
-  std::string text = std::string(first_line) + "\n";
+  std::string text = std::string(journal_first_line) + "\n";
   if (content.size_bytes) text += size_line(*content.size_bytes);
   for (std::size_t i = 0; i < content.sources.size(); ++i)
     text += source_line(i, content.sources[i]);
-  for (const RangeSum& part : content.ranges)
-    text += line_of(part);
-  return text;
+  return text + range_lines(content.ranges);
 }
 
 std::optional<JournalContent> parse_journal(std::string_view text) {
   JournalContent content;
-  bool is_first = true;
-  for (auto end = text.find('\n'); end != std::string_view::npos; end = text.find('\n')) {
-    const auto line = text.substr(0, end);
-    text.remove_prefix(end + 1);
-    if (is_first ? line != first_line : !take_line(line, content)) return std::nullopt;
-    is_first = false;
-  }
-  if (is_first) return std::nullopt;
-  return content;
+  const auto take = [&content](std::string_view line) { return take_part_line(line, content); };
+  return read_lines(text, journal_first_line, take) ? std::optional(std::move(content))
+                                                    : std::nullopt;
 }
 
 std::optional<JournalContent> read_journal(const fs::path& path) {
@@ -112,43 +143,27 @@ std::optional<JournalContent> read_journal(const fs::path& path) {
   return text ? parse_journal(*text) : std::nullopt;
 }
 
-Journal::Journal(const base::Beneath& beneath, fs::path path, const JournalContent& content)
-    : path_(std::move(path)) {
-  beneath.write_atomically(path_, journal_text(content), base::Durability::ordered_only, 0600);
-  fd_ = beneath.open_file(path_, O_WRONLY | O_APPEND);
-  if (!fd_) base::throw_errno(path_.string(), "cannot write", errno);
-}
-
-void Journal::note_size(std::uint64_t size_bytes) {
-  append(size_line(size_bytes));
-}
-
-void Journal::note_source(std::size_t number, const base::ByteSource& source) {
-  append(source_line(number, source));
-}
-
-void Journal::note(const std::vector<RangeSum>& ranges) {
-  std::string text;
-  for (const RangeSum& part : ranges)
-    text += line_of(part);
-  append(text);
-}
-
-void Journal::note_drop(base::ByteRange range) {
-  append("drop " + std::to_string(range.begin) + " " + std::to_string(range.end) + "\n");
-}
-
-void Journal::clear() {
-  if (::ftruncate(fd_.get(), 0) != 0) base::throw_errno(path_.string(), "cannot shorten", errno);
-  append(std::string(first_line) + "\n");
-}
-
-void Journal::make_room(std::uint64_t lines) const noexcept {
-  ::fallocate(fd_.get(), FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(lines * line_bytes));
-}
-
-void Journal::append(const std::string& text) {
-  append_lines(fd_.get(), text, path_);
+JournalContent only_intact(const fs::path& file, JournalContent content) {
+  const base::UniqueFd fd(::open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  const int problem = errno;
+  std::vector<RangeSum> claimed = std::exchange(content.ranges, {});
+  if (!fd && problem == ENOENT) return content;
+  if (!fd) base::throw_errno(file.string(), "cannot read", problem);
+  const std::vector<char> intact = check_all(fd.get(), file, claimed);
+  for (std::size_t i = 0; i < claimed.size(); ++i) {
+    if (intact[i] != 0) content.ranges.push_back(claimed[i]);
+  }
+  std::stable_sort(
+      content.ranges.begin(), content.ranges.end(), [](const RangeSum& a, const RangeSum& b) {
+        return a.range.begin < b.range.begin;
+      });
+  std::uint64_t end = 0;
+  std::erase_if(content.ranges, [&end](const RangeSum& part) {
+    const bool overlaps = part.range.begin < end;
+    if (!overlaps) end = part.range.end;
+    return overlaps;
+  });
+  return content;
 }
 
 }  // namespace sabath::cache

@@ -37,10 +37,10 @@ ClaimRecord record_of(const base::ProcessIdentity& self) {
   return record;
 }
 
-/// Passes everything on, and tells those that wait how many bytes are done.
-class TellingObserver final : public base::Observer {
+/// Forwards all events, and shows the byte progress to waiting processes.
+class ProgressSharingObserver final : public base::Observer {
  public:
-  TellingObserver(base::Observer& next, Claim& claim) : next_(next), claim_(claim) {}
+  ProgressSharingObserver(base::Observer& next, Claim& claim) : next_(next), claim_(claim) {}
 
   void note(std::string_view text) override { next_.note(text); }
   void warn(std::string_view text, std::string_view hint) override { next_.warn(text, hint); }
@@ -55,7 +55,7 @@ class TellingObserver final : public base::Observer {
       done += amounts.first;
       total = total && amounts.second ? std::optional(*total + *amounts.second) : std::nullopt;
     }
-    claim_.tell(done, total);
+    claim_.set_progress(done, total);
   }
 
  private:
@@ -70,7 +70,7 @@ std::string holder_text(const ClaimRecord& holder) {
          (holder.job.empty() ? "" : " (job " + holder.job + ")");
 }
 
-/// Waits for another holder, until its claim is gone, or somebody else's.
+/// Waits until another holder's claim is gone, or another process holds it.
 class Wait {
  public:
   Wait(const Layout& layout,
@@ -101,13 +101,13 @@ class Wait {
         changed = clock_.steady();
         const auto before = holder_;
         look();
-        // Another has begun since: whether it is done is asked again between two holders, too.
+        // The holder has changed: the caller asks again whether the task is done.
         if (before && holder_ && before->nonce != holder_->nonce) return;
       }
       const bool is_silent = clock_.steady() - changed >= flight_.silence;
       if (is_silent || (holder_ && is_provably_gone(holder_->process, self_))) {
-        const std::string who = holder_ ? holder_text(*holder_) : "who was doing this";
-        observer_.note(flight_.task + ": " + who + " has died; going on with what it left");
+        const std::string who = holder_ ? holder_text(*holder_) : "the process that did this";
+        observer_.note(flight_.task + ": " + who + " has died; continuing with its files");
         bury_claim(layout_.beneath(), claim_, seen_);
         return;
       }
@@ -131,7 +131,7 @@ class Wait {
     observer_.progress(progress_);
   }
 
-  /// Grows, and differs from one who waits to the other.
+  /// Grows, and differs between waiting processes.
   std::chrono::nanoseconds next_wait() {
     const milliseconds wait = wait_;
     wait_ = std::min(wait_ * 3 / 2, longest_wait);
@@ -153,22 +153,22 @@ class Wait {
 
 }  // namespace
 
-bool fly_alone(const Layout& layout,
+bool fly_alone(CacheState& state,
                const fs::path& claim,
-               const base::ProcessIdentity& self,
                const Flight& flight,
-               base::Clock& clock,
                base::Observer& observer,
-               std::stop_token stop) {
+               const std::stop_token& stop) {
+  const Layout& layout = state.own.layout;
+  const base::ProcessIdentity self = state.self();
   while (!flight.is_there()) {
     if (const auto held = Claim::take(layout, claim, record_of(self), flight.heartbeat)) {
-      // Whoever had it before may have finished between the look and the claim.
+      // The previous holder may have finished between the look and the claim.
       if (flight.is_there()) return false;
-      TellingObserver telling(observer, *held);
-      flight.work(telling);
+      ProgressSharingObserver sharing(observer, *held);
+      flight.work(sharing);
       return true;
     }
-    Wait(layout, claim, self, flight, clock, observer).run(stop);
+    Wait(layout, claim, self, flight, state.clock, observer).run(stop);
   }
   return false;
 }

@@ -46,7 +46,7 @@ void throw_cannot_store(const std::filesystem::path& root, std::uint64_t needed_
   std::string message = root.string() + ": cannot store " + base::format_bytes(needed_bytes) +
                         ": " + base::errno_text(code);
   std::string hint;
-  // What is free of the file system says nothing about a quota.
+  // The free space of the file system says nothing about a quota.
   const auto space = code == ENOSPC ? space_at(root) : std::nullopt;
   if (space) message += "; " + free_text(*space);
   if (code == ENOSPC || code == EDQUOT) hint = full_hint;
@@ -81,7 +81,7 @@ std::uint64_t space_held_beneath(const std::filesystem::path& folder) {
 
 namespace {
 
-/// A quota, or a limit that statvfs does not know, can be reached while there is space.
+/// A quota, or a limit that statvfs does not know, can be reached while space is free.
 bool says(const base::Error& error, int code) {
   return std::string_view(error.what()).find(base::errno_text(code)) != std::string_view::npos;
 }

@@ -2,15 +2,11 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/sync_file_system.hpp>
 #include <sabath/base/unique_fd.hpp>
 
-#include <cerrno>
 #include <set>
 
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 namespace sabath::cache {
 namespace {
@@ -20,37 +16,37 @@ namespace fs = std::filesystem;
 /// Beyond this, one syncfs costs less than an fsync for each file and folder.
 constexpr std::size_t few_files = 64;
 
-void add(base::Hasher& hasher, const std::string& path, const FileStatus& status) {
+void add_fingerprint(base::Hasher& hasher, const std::string& path, const FileStatus& status) {
   hasher.update(path);
   hasher.update(std::string_view("\0", 1));
   hasher.update(fingerprint(status) + "\n");
 }
 
-using Seen = std::unordered_map<std::string, std::string>;
-
 bool add_entry(base::Hasher& hasher,
                const fs::path& root,
                const base::ArchiveEntry& entry,
-               Seen* seen) {
+               SeenInTree* seen) {
   const fs::path path = root / entry.path;
   auto status = link_status(path);
   if (!status) return false;
-  add(hasher, entry.path, *status);
+  add_fingerprint(hasher, entry.path, *status);
   if (!entry.link_target.empty()) return true;
   if (S_ISLNK(status->st_mode)) {
-    // The file is a link to an object: what counts is the object.
+    // A link to an object: the object counts.
     status = target_status(path);
     if (!status) return false;
-    add(hasher, entry.path, *status);
+    add_fingerprint(hasher, entry.path, *status);
   }
-  if (seen != nullptr) seen->insert_or_assign(path.native(), fingerprint(*status));
+  if (seen == nullptr) return true;
+  seen->fingerprints.insert_or_assign(path.native(), fingerprint(*status));
+  seen->owners.insert(status->st_uid);
   return true;
 }
 
 std::optional<std::string> problem_of_link(const fs::path& path, const base::ArchiveEntry& entry) {
   std::error_code code;
   const fs::path target = fs::read_symlink(path, code);
-  if (code) return "is no symbolic link";
+  if (code) return "is not a symbolic link";
   if (target != entry.link_target) return "leads to '" + target.string() + "'";
   return std::nullopt;
 }
@@ -60,12 +56,12 @@ std::optional<std::string> problem_of_file(const fs::path& path,
                                            const DigestOf& digest_of) {
   const auto status = target_status(path);
   if (!status) return "is missing";
-  if (!S_ISREG(status->st_mode)) return "is no regular file";
+  if (!S_ISREG(status->st_mode)) return "is not a regular file";
   if (static_cast<std::uint64_t>(status->st_size) != entry.size_bytes) {
     return "has " + std::to_string(status->st_size) + " bytes instead of " +
            std::to_string(entry.size_bytes);
   }
-  // Of a link the mode is that of what it leads to, which may be anything outside of the cache.
+  // The mode of a link is that of its target, which may lie outside the cache.
   const auto own = link_status(path);
   const bool is_link = own && S_ISLNK(own->st_mode);
   if (!is_link && ((status->st_mode & S_IXUSR) != 0) != entry.executable) {
@@ -74,11 +70,6 @@ std::optional<std::string> problem_of_file(const fs::path& path,
   const base::Digest actual = digest_of(path, *status);
   if (actual != entry.digest) return "has bytes of " + actual.text();
   return std::nullopt;
-}
-
-void sync_file(const fs::path& path) {
-  const base::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  if (!fd || ::fsync(fd.get()) != 0) base::throw_errno(path.string(), "cannot write", errno);
 }
 
 void change_mode(const base::Beneath& beneath, const fs::path& path, mode_t mode) {
@@ -90,7 +81,7 @@ void change_mode(const base::Beneath& beneath, const fs::path& path, mode_t mode
 
 std::optional<std::string> tree_fingerprint(const fs::path& root,
                                             const std::vector<base::ArchiveEntry>& entries,
-                                            Seen* seen) {
+                                            SeenInTree* seen) {
   base::Hasher hasher;
   std::set<fs::path> folders{fs::path()};
   for (const base::ArchiveEntry& entry : entries) {
@@ -102,7 +93,8 @@ std::optional<std::string> tree_fingerprint(const fs::path& root,
   for (const fs::path& folder : folders) {
     const auto status = link_status(folder.empty() ? root : root / folder);
     if (!status || !S_ISDIR(status->st_mode)) return std::nullopt;
-    add(hasher, folder.string(), *status);
+    add_fingerprint(hasher, folder.string(), *status);
+    if (seen != nullptr) seen->owners.insert(status->st_uid);
   }
   return hasher.finish().hex;
 }
@@ -159,7 +151,7 @@ void make_writable(const base::Beneath& beneath, const fs::path& root) noexcept 
       }
     }
   } catch (const std::exception&) {
-    // What cannot be written is an error when somebody writes there.
+    // A later write fails and throws.
   }
 }
 

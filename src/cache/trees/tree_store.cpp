@@ -1,6 +1,6 @@
 #include "tree_store.hpp"
 
-#include "listing.hpp"
+#include "folder_listing.hpp"
 #include "objects/damaged.hpp"
 #include "objects/placement.hpp"
 #include "records_json.hpp"
@@ -8,6 +8,7 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/own_tree.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/base/text/utf8.hpp>
 #include <sabath/base/unique_fd.hpp>
@@ -28,10 +29,7 @@ using base::ArchiveEntry;
 using base::Error;
 using base::ErrorKind;
 
-constexpr Memo::Kind kind = Memo::Kind::tree;
-constexpr std::size_t digest_digits = 64;
-
-/// A tree as its manifest describes it; only a manifest with the right digest counts.
+/// A manifest, or the problem of one that is missing or has another digest.
 struct Manifest {
   std::vector<ArchiveEntry> entries{};
   std::string problem{};
@@ -77,13 +75,25 @@ void set_tree_aside(const Layout& layout,
                     const fs::path& path,
                     const base::Digest& digest,
                     std::uint64_t inode) {
-  // Who is not root may rename only folders that he may write.
-  layout.beneath().set_mode(path, 0755);
+  try {
+    const auto [trees, name] = layout.beneath().parent_of(path);
+    const auto status = trees.status_of(name);
+    if (status && S_ISDIR(status->st_mode)) {
+      const base::Directory folder = trees.beneath(name);
+      const bool is_own = folder.status().st_uid == ::geteuid();
+      // Others could have moved it there.
+      if (is_own && layout.is_exposed(layout.trees()) && base::why_kept(trees, folder)) return;
+      // Without root, only a writable folder can be renamed.
+      folder.set_own_mode(0755);
+    }
+  } catch (const Error&) {
+    return;  // it is gone
+  }
   set_aside(layout, clock, path, digest, inode);
 }
 
-/// Where the link at destination/`path` must lead so that a cache that is moved or mounted
-/// elsewhere still works.
+/// Returns the target of the link at destination/`path`. It is relative, so that the cache can be
+/// moved or mounted elsewhere.
 fs::path link_text(const Layout& layout,
                    const fs::path& destination,
                    const std::string& path,
@@ -91,10 +101,6 @@ fs::path link_text(const Layout& layout,
   const fs::path within = object.path.lexically_relative(layout.root());
   if (within.empty() || *within.begin() == "..") return object.path;
   return object.path.lexically_relative((destination / path).parent_path());
-}
-
-bool is_one(const struct stat& a, const struct stat& b) {
-  return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
 bool share_into(const base::Beneath& beneath, const fs::path& path, const Object& object) {
@@ -107,7 +113,7 @@ bool share_into(const base::Beneath& beneath, const fs::path& path, const Object
   return false;
 }
 
-/// Who looks around in trees that he was not asked for leaves out what cannot be read.
+/// Ignores errors of trees that nobody asked for; interruptions pass.
 template <class Look>
 void where_readable(Look&& look) {
   try {
@@ -117,7 +123,7 @@ void where_readable(Look&& look) {
   }
 }
 
-/// Does a regular file of the right size lie there?
+/// Says whether a regular file of the right size is there.
 bool may_be(const ArchiveEntry& entry, const fs::path& root) {
   const auto status = link_status(root / entry.path);
   return status && S_ISREG(status->st_mode) &&
@@ -142,17 +148,26 @@ TreeLook TreeStore::look(const base::Digest& digest) const {
   inspection.tree = tree_of(digest, path, manifest.entries);
   inspection.size_bytes = inspection.tree.size_bytes;
   result.entries = std::move(manifest.entries);
-  result.fingerprint = tree_fingerprint(path, result.entries);
-  result.is_known = result.fingerprint && memo_.vouches(kind, digest, *result.fingerprint);
-  if (!result.is_known) result.fingerprint = tree_fingerprint(path, result.entries, &result.seen);
+  SeenInTree seen;
+  result.fingerprint = tree_fingerprint(path, result.entries, &seen);
+  result.is_known = result.fingerprint && are_trusted(seen.owners) &&
+                    memo_.vouches(Memo::Kind::tree, digest, *result.fingerprint);
+  if (!result.is_known) result.seen = std::move(seen.fingerprints);
   return result;
+}
+
+/// An owner can write through a mapping, which leaves the times as they were.
+bool TreeStore::are_trusted(const std::set<unsigned>& owners) const {
+  return std::all_of(owners.begin(), owners.end(), [&](unsigned owner) {
+    return base::is_trusted_owner(owner, trust_);
+  });
 }
 
 void TreeStore::conclude(const base::Digest& digest, const TreeLook& look) const {
   if (look.fingerprint && look.inspection.damaged.empty() && look.is_steady) {
-    memo_.remember(kind, digest, *look.fingerprint);
+    memo_.remember(Memo::Kind::tree, digest, *look.fingerprint);
   } else {
-    memo_.forget(kind, digest);
+    memo_.forget(Memo::Kind::tree, digest);
   }
 }
 
@@ -220,19 +235,20 @@ Tree TreeStore::adopt(const base::Beneath& from,
     if (code == 0) {
       trees.set_mode(new_name, 0555);
       trees.sync();
-      // Where somebody has put another one there meanwhile, its next use hashes it. Where others
-      // could do so at any moment, it does so anyway.
+      // The next use hashes a tree that somebody has exchanged meanwhile. Where others can do that
+      // at any moment, it is always hashed.
       if (layout_.is_exposed(layout_.trees()) || layout_.is_exposed(layout_.objects()))
         return tree_of(digest, path, entries);
       const auto note = tree_fingerprint(path, entries);
       const auto now = link_status(path);
-      if (note && before && now && is_one(*before, *now)) memo_.remember(kind, digest, *note);
+      if (note && before && now && is_same_file(*before, *now))
+        memo_.remember(Memo::Kind::tree, digest, *note);
       return tree_of(digest, path, entries);
     }
     if (auto present = find(digest)) return *present;
   }
   throw Error(ErrorKind::storage,
-              path.string() + ": cannot be published: a damaged tree stands there and stays",
+              path.string() + ": cannot be published: a damaged tree is in its place",
               "remove that folder");
 }
 
@@ -289,7 +305,7 @@ void fill_tree(const Layout& layout,
     if (!link_status(object.path)) base::throw_errno(object.path.string(), "cannot read", ENOENT);
     beneath.make_directories(file.parent_path());
     const fs::path target = link_text(layout, destination, path, object);
-    // What lies outside of the cache is only referred to. The first failure decides for all.
+    // A file outside the cache is only linked. The first failure to share decides for all files.
     if (target.is_relative()) {
       can_share = can_share && share_into(beneath, file, object);
       if (can_share) continue;

@@ -14,7 +14,7 @@ void TreeWriter::put(const std::string& path,
     } catch (const std::system_error&) {
       // The limit of processes is reached.
       file->put();
-      journal_.note({{path, finished}});
+      journal_.append(finished_lines({{path, finished}}));
       return;
     }
   }
@@ -83,7 +83,7 @@ void TreeWriter::write(Jobs jobs) {
     }
     finished.emplace(std::move(job.path), std::move(job.finished));
   }
-  journal_.note(finished);
+  journal_.append(finished_lines(finished));
   if (problem) std::rethrow_exception(problem);
 }
 

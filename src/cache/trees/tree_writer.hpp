@@ -1,6 +1,7 @@
 #pragma once
 
 #include "objects/small_file.hpp"
+#include "partials/journal_file.hpp"
 #include "tree_journal.hpp"
 
 #include <condition_variable>
@@ -14,27 +15,27 @@
 
 namespace sabath::cache {
 
-/// Puts the complete files of a tree in their places and notes them in its journal, on a thread of
-/// its own: to make a file costs about as much as to receive a small one, and both can go on at the
-/// same time. Where no thread can be had, the caller does it.
+/// A thread that writes the complete files of a tree to their places and notes them in its journal.
+/// Making a file takes about as long as receiving a small one, so both run at the same time. Where
+/// no thread can be made, the caller writes.
 ///
-/// Threads: one caller. `mutex_` guards what both use; the journal belongs to the thread.
+/// Thread safety: one caller. `mutex_` guards shared members; the journal belongs to the thread.
 class TreeWriter {
  public:
-  /// So many wait for the thread, which has taken as many at most: who is killed loses no more.
+  /// Files that wait for the thread, which has taken as many at most. A kill loses no more.
   static constexpr std::size_t most_waiting = 8;
 
-  explicit TreeWriter(TreeJournal& journal) : journal_(journal) {}
+  explicit TreeWriter(JournalFile& journal) : journal_(journal) {}
   ~TreeWriter() { end(); }
   TreeWriter(const TreeWriter&) = delete;
   TreeWriter& operator=(const TreeWriter&) = delete;
 
-  /// Takes a file that is complete; waits while there are too many. What an earlier file met is
-  /// thrown, now and ever after.
+  /// Takes a complete file; waits while too many wait. Throws the error of an earlier file, on this
+  /// call and all later ones.
   void put(const std::string& path, std::unique_ptr<SmallFile> file, const FinishedFile& finished);
-  /// Waits until all are in their places and noted. Throws as `put`.
+  /// Waits until all files are in their places and noted. Throws as `put`.
   void settle();
-  /// As `settle`, and nothing can be put any more. What could not be written is not noted.
+  /// As `settle`, and ends the thread. Files that could not be written are not noted.
   void end() noexcept;
 
  private:
@@ -49,7 +50,7 @@ class TreeWriter {
   void write(Jobs jobs);
   void check() const;
 
-  TreeJournal& journal_;
+  JournalFile& journal_;
   std::mutex mutex_{};
   std::condition_variable work_{};     ///< there are files, or the end
   std::condition_variable resting_{};  ///< those that were taken are written

@@ -3,8 +3,6 @@
 #include <sabath/base/error.hpp>
 #include <sabath/probe/library_versions.hpp>
 
-#include <CLI/CLI.hpp>
-
 #include <cstdio>
 #include <memory>
 
@@ -36,9 +34,9 @@ namespace {
 }  // namespace
 
 /// What runs start for each library that they ask; not for people.
-void setup_ask_library(CLI::App& app, Action&) {
+void setup_ask_library(OptionParser& app, Action&) {
   auto library = std::make_shared<std::string>();
-  CLI::App* command = app.add_subcommand("ask-library", "")->group("");
+  OptionParser* command = app.add_subcommand("ask-library", "")->group("");
   command->add_option("library", *library, "")->required();
   command->callback([library] { ask(*library); });
 }

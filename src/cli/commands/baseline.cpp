@@ -1,8 +1,5 @@
-#include "check.hpp"
-#include "check_answers.hpp"
-#include "exit_status.hpp"
+#include "commands.hpp"
 #include "selected_runs.hpp"
-#include "workspace.hpp"
 
 #include <sabath/analysis/propose_baseline.hpp>
 #include <sabath/base/error.hpp>
@@ -12,17 +9,13 @@
 #include <sabath/report/check.hpp>
 #include <sabath/report/text.hpp>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
 
 namespace sabath::cli {
 namespace {
 
-using base::Error;
-using base::ErrorKind;
 using base::printable;
 
 struct ProposeOptions {
@@ -65,10 +58,7 @@ std::string parameters_text(const analysis::Proposal& proposal, const spec::Base
 
 std::string changes_text(const analysis::Proposal& proposal) {
   using base::Align;
-  base::TextTable table({{"metric", Align::left},
-                         {"accepted", Align::left},
-                         {"proposed", Align::left},
-                         {"", Align::left}});
+  base::TextTable table({"metric", "accepted", "proposed", ""});
   std::optional<std::size_t> entry;
   for (const analysis::ProposedChange& change : proposal.changes) {
     const std::string parameters =
@@ -140,8 +130,8 @@ int run_propose(const ProposeOptions& options, Workspace& workspace) {
   const analysis::Proposal proposal =
       analysis::propose_baseline(selected.runs, request, std::move(before), workspace.catalog());
   home::write_baseline(options.file, proposal.baseline);
-  workspace.answer(workspace.options().json ? json_answer(proposal)
-                                            : proposal_text(proposal, options.file));
+  workspace.answer(workspace.json() ? json_answer(proposal)
+                                    : proposal_text(proposal, options.file));
   return exit_done;
 }
 
@@ -151,9 +141,8 @@ int run_accept(const AcceptOptions& options, Workspace& workspace) {
   const auto accepted = home::accept_baseline(
       baseline, {by, base::format_rfc3339(workspace.clock().now()), options.note});
   if (accepted.empty()) {
-    throw Error(ErrorKind::usage,
-                options.file + ": nothing in it is proposed",
-                "'sabath baseline propose SELECTION -o " + options.file + "' proposes");
+    throw usage_error(options.file + ": nothing in it is proposed",
+                      "'sabath baseline propose SELECTION -o " + options.file + "' proposes");
   }
   home::write_baseline(options.file, baseline);
   std::string text;
@@ -166,61 +155,57 @@ int run_accept(const AcceptOptions& options, Workspace& workspace) {
                         printable(entry.holds_for.site),
                         printable(entry.holds_for.device));
   }
-  workspace.answer(workspace.options().json ? json_answer(baseline) : text);
+  workspace.answer(workspace.json() ? json_answer(baseline) : text);
   return exit_done;
 }
 
 int run_show(const ShowOptions& options, Workspace& workspace) {
   const spec::Baseline baseline = home::read_baseline(options.file);
-  workspace.answer(workspace.options().json ? json_answer(baseline)
-                                            : report::baseline_text(baseline, options.drift));
+  workspace.answer(workspace.json() ? json_answer(baseline)
+                                    : report::baseline_text(baseline, options.drift));
   return exit_done;
 }
 
-void setup_propose(CLI::App& parent, Action& action) {
-  auto options = std::make_shared<ProposeOptions>();
-  CLI::App* command = parent.add_subcommand(
-      "propose", "write what runs came to as a baseline that somebody is to accept");
-  command->add_option("selection", options->request.selection, "runs, such as recipe=NAME,tag=good")
+void setup_propose(OptionParser& parent, Action& action) {
+  auto [command, options] =
+      add_command(parent,
+                  action,
+                  "propose",
+                  "write the results of runs as a baseline that a person can accept",
+                  run_propose);
+  command.add_option("selection", options.request.selection, "runs, such as recipe=NAME,tag=good")
       ->required();
-  command->add_option("-o,--output", options->file, "the baseline's file; entries are added to it")
+  command.add_option("-o,--output", options.file, "the baseline's file; entries are added to it")
       ->required();
-  command->add_flag("--any-site", options->request.any_site, "it is to hold at all sites");
-  command->add_flag("--any-device",
-                    options->request.any_device,
-                    "it is to hold on all devices; times are left out then");
-  command->callback([&action, options] {
-    action = [options](Workspace& workspace) { return run_propose(*options, workspace); };
-  });
+  command.add_flag("--any-site", options.request.any_site, "it is to hold at all sites");
+  command.add_flag("--any-device",
+                   options.request.any_device,
+                   "it is to hold on all devices; times are left out then");
 }
 
-void setup_accept(CLI::App& parent, Action& action) {
-  auto options = std::make_shared<AcceptOptions>();
-  CLI::App* command =
-      parent.add_subcommand("accept", "accept what is proposed; what was before becomes history");
-  command->add_option("file", options->file, "a baseline")->required();
-  command->add_option("--by", options->by, "who accepts it; else the user's name");
-  command->add_option("--note", options->note, "why, or what changed");
-  command->callback([&action, options] {
-    action = [options](Workspace& workspace) { return run_accept(*options, workspace); };
-  });
+void setup_accept(OptionParser& parent, Action& action) {
+  auto [command, options] = add_command(parent,
+                                        action,
+                                        "accept",
+                                        "accept what is proposed; what was before becomes history",
+                                        run_accept);
+  command.add_option("file", options.file, "a baseline")->required();
+  command.add_option("--by", options.by, "who accepts it; else the user's name");
+  command.add_option("--note", options.note, "why, or what changed");
 }
 
-void setup_show_baseline(CLI::App& parent, Action& action) {
-  auto options = std::make_shared<ShowOptions>();
-  CLI::App* command = parent.add_subcommand("show", "show what is accepted, and what is proposed");
-  command->add_option("file", options->file, "a baseline")->required();
-  command->add_flag("--drift", options->drift, "how means moved from one acceptance to the next");
-  command->callback([&action, options] {
-    action = [options](Workspace& workspace) { return run_show(*options, workspace); };
-  });
+void setup_show_baseline(OptionParser& parent, Action& action) {
+  auto [command, options] =
+      add_command(parent, action, "show", "show what is accepted, and what is proposed", run_show);
+  command.add_option("file", options.file, "a baseline")->required();
+  command.add_flag("--drift", options.drift, "how means moved from one acceptance to the next");
 }
 
 }  // namespace
 
-void setup_baseline(CLI::App& app, Action& action) {
-  CLI::App* command =
-      app.add_subcommand("baseline", "keep what runs are held to: propose, accept, show");
+void setup_baseline(OptionParser& app, Action& action) {
+  OptionParser* command =
+      app.add_subcommand("baseline", "keep accepted results of a recipe: propose, accept, show");
   command->require_subcommand(1);
   setup_propose(*command, action);
   setup_accept(*command, action);

@@ -1,8 +1,5 @@
-#include "check.hpp"
-
-#include "check_answers.hpp"
+#include "commands.hpp"
 #include "commands/run/run.hpp"
-#include "exit_status.hpp"
 #include "selected_runs.hpp"
 
 #include <sabath/app/check_runs.hpp>
@@ -12,17 +9,12 @@
 #include <sabath/home/baseline_files.hpp>
 #include <sabath/report/check.hpp>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
 
 namespace sabath::cli {
 namespace {
-
-using base::Error;
-using base::ErrorKind;
 
 struct CheckOptions {
   RunOptions run{};  ///< its recipe may be a selection
@@ -33,7 +25,7 @@ struct CheckOptions {
   std::string only{};
 };
 
-/// What was told of the runs, in the files that were asked for.
+/// Writes the report to the files that were requested.
 void write_reports(const CheckOptions& options, const spec::CheckReport& report) {
   if (!options.junit.empty()) base::write_file_atomically(options.junit, report::junit_xml(report));
   if (!options.markdown.empty())
@@ -58,11 +50,9 @@ void refuse_run_options(const RunOptions& options) {
                     options.offline || asks_for_study(options) || !options.on.empty() ||
                     options.zip || options.pack || !options.jobs.empty();
   if (!more) return;
-  throw Error(ErrorKind::usage,
-              "'" + base::printable(options.recipe) +
-                  "' names runs that there are: nothing is run, and options of runs do not go "
-                  "with it",
-              "'sabath check RECIPE' runs one");
+  throw usage_error("'" + base::printable(options.recipe) +
+                        "' selects existing runs, so options for new runs cannot be used",
+                    "'sabath check RECIPE' runs one");
 }
 
 std::string point_name(const spec::StudyPoint& point, std::size_t number) {
@@ -111,14 +101,14 @@ int answer_check(const CheckOptions& options,
                  const spec::CheckReport& report,
                  Workspace& workspace) {
   write_reports(options, report);
-  workspace.answer(workspace.options().json ? json_answer(report) : report::check_text(report));
+  workspace.answer(workspace.json() ? json_answer(report) : report::check_text(report));
   return exit_status(report.verdict);
 }
 
 int run_check(const CheckOptions& options, Workspace& workspace) {
   spec::CheckReport nothing;
   nothing.what = options.run.recipe;
-  nothing.reason = "the check did not come to its end";
+  nothing.reason = "the check did not finish";
   write_reports(options, nothing);  // nobody is to read an earlier one after a crash
   app::CheckRequest request = request_of(options, workspace);
   std::string selection = options.run.recipe;
@@ -126,8 +116,7 @@ int run_check(const CheckOptions& options, Workspace& workspace) {
   if (names_a_run(options.run.recipe)) {
     refuse_run_options(options.run);
   } else {
-    if (options.run.pack && options.run.on.empty())
-      throw Error(ErrorKind::usage, "--pack: goes with --on SITE");
+    if (options.run.pack && options.run.on.empty()) throw usage_error("--pack: needs --on SITE");
     planning::RunRequest asked = request_from(options.run, workspace);
     asked.fresh = true;  // what is judged is what the code does now
     const auto refused =
@@ -146,29 +135,28 @@ int run_check(const CheckOptions& options, Workspace& workspace) {
 
 }  // namespace
 
-void setup_check(CLI::App& app, Action& action) {
-  auto options = std::make_shared<CheckOptions>();
-  CLI::App* command = app.add_subcommand(
-      "check", "run a recipe, or take runs, and say whether they are as they should be");
+void setup_check(OptionParser& app, Action& action) {
+  auto [command, options] =
+      add_command(app,
+                  action,
+                  "check",
+                  "run a recipe, or take existing runs, and check them against a baseline",
+                  run_check);
   command
-      ->add_option("what",
-                   options->run.recipe,
-                   "a recipe's name or path, or a selection of runs that there are")
+      .add_option(
+          "what", options.run.recipe, "a recipe's name or path, or a selection of existing runs")
       ->required();
-  command->add_option("--baseline", options->baseline, "what the runs are held to: a file");
-  command->add_option("--junit", options->junit, "write a report for CI systems: JUnit XML");
-  command->add_option("--markdown", options->markdown, "write a summary in Markdown");
+  command.add_option("--baseline", options.baseline, "a file: the baseline to check against");
+  command.add_option("--junit", options.junit, "write a report for CI systems: JUnit XML");
+  command.add_option("--markdown", options.markdown, "write a summary in Markdown");
   command
-      ->add_option("--require",
-                   options->require,
-                   "the rung that must hold, run by run of one seed: bitwise, ulp or tolerance")
-      ->check(CLI::IsMember({"bitwise", "ulp", "tolerance"}));
-  command->add_option("--only", options->only, "judge nothing but this: result or performance")
-      ->check(CLI::IsMember({"result", "performance"}));
-  add_run_options(*command, options->run);
-  command->callback([&action, options] {
-    action = [options](Workspace& workspace) { return run_check(*options, workspace); };
-  });
+      .add_option("--require",
+                  options.require,
+                  "the rung that must hold, run by run of one seed: bitwise, ulp or tolerance")
+      ->one_of({"bitwise", "ulp", "tolerance"});
+  command.add_option("--only", options.only, "judge only this: result or performance")
+      ->one_of({"result", "performance"});
+  add_run_options(command, options.run);
 }
 
 }  // namespace sabath::cli

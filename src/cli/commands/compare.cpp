@@ -1,28 +1,19 @@
-#include "answers.hpp"
 #include "commands.hpp"
-#include "exit_status.hpp"
-#include "option_checks.hpp"
 #include "selected_runs.hpp"
-#include "workspace.hpp"
 
-#include <sabath/analysis/compare_files.hpp>
-#include <sabath/analysis/compare_groups.hpp>
 #include <sabath/analysis/compare_pair.hpp>
 #include <sabath/analysis/difference_courses.hpp>
+#include <sabath/analysis/file_comparison.hpp>
+#include <sabath/analysis/group_selection.hpp>
 #include <sabath/analysis/rcp_sides.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/collect/number_text.hpp>
 #include <sabath/home/baseline_files.hpp>
-#include <sabath/report/files_text.hpp>
 #include <sabath/report/text.hpp>
 
-#include <CLI/CLI.hpp>
-
-#include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <memory>
 
 namespace sabath::cli {
 namespace {
@@ -56,8 +47,8 @@ bool are_files(const CompareOptions& options) {
     const std::string& file = a ? options.a : options.b;
     const std::string& other = a ? options.b : options.a;
     throw Error(ErrorKind::not_found,
-                "'" + base::printable(other) + "': no such file, and '" + base::printable(file) +
-                    "' is one");
+                "'" + base::printable(other) + "': no such file, but '" + base::printable(file) +
+                    "' is a file");
   }
   return a && b;
 }
@@ -66,14 +57,13 @@ int compare_two_files(const CompareOptions& options, Workspace& workspace) {
   if (!options.across.empty() || !options.by.empty() || options.statistics ||
       !options.margins.empty() ||
       !(options.reference + options.envelope + options.rcp + options.baseline).empty()) {
-    throw Error(ErrorKind::usage, "only --require, --as, --rtol and --atol are for files");
+    throw usage_error("two files take only the options --require, --as, --rtol and --atol");
   }
   analysis::FilesRequest request{
       options.a, options.b, options.as, {}, {options.atol, options.rtol, {}}};
   if (!options.require.empty()) request.require = spec::parse_rung(options.require);
   const spec::Comparison comparison = analysis::compare_files(request);
-  workspace.answer(workspace.options().json ? json_answer(comparison)
-                                            : report::files_text(comparison));
+  workspace.answer(workspace.json() ? json_answer(comparison) : report::files_text(comparison));
   return exit_status(comparison.result);
 }
 
@@ -90,13 +80,12 @@ void read_margin(const std::string& text, analysis::GroupsRequest& request) {
       collect::number_of(equals == std::string::npos ? text : text.substr(equals + 1));
   const bool is_amount = margin && std::isfinite(*margin) && *margin >= 0;
   if (!is_amount || (name.empty() && equals != std::string::npos)) {
-    throw Error(ErrorKind::usage,
-                "--margin '" + base::printable(text) + "': is no number of zero or more",
-                "such as '--margin 0.01' or '--margin loss=0.01'");
+    throw usage_error("--margin '" + base::printable(text) + "': is not a number of zero or more",
+                      "such as '--margin 0.01' or '--margin loss=0.01'");
   }
   if (request.margins.emplace(name, *margin).second) return;
-  throw Error(ErrorKind::usage,
-              "--margin '" + base::printable(text) + "': there is another one for the same");
+  throw usage_error("--margin '" + base::printable(text) +
+                    "': a margin for the same metric is given already");
 }
 
 void read_margins(const CompareOptions& options, analysis::GroupsRequest& request) {
@@ -107,10 +96,10 @@ void read_margins(const CompareOptions& options, analysis::GroupsRequest& reques
     request.baseline_file = options.baseline;
   }
   if (options.require.empty() || (options.margins.empty() && options.baseline.empty())) return;
-  throw Error(ErrorKind::usage,
-              "--require asks for a rung of all runs, and " +
-                  std::string(options.margins.empty() ? "--baseline" : "--margin") +
-                  " for equivalence of groups");
+  const std::string other = options.margins.empty() ? "--baseline" : "--margin";
+  throw usage_error(
+      "--require and " + other + ": cannot be used together",
+      "--require judges all runs by one rung; " + other + " judges the means of groups");
 }
 
 analysis::GroupsRequest groups_request(const CompareOptions& options, analysis::NamedRuns named) {
@@ -142,8 +131,8 @@ void check_names(const CompareOptions& options,
 int answer(const spec::GroupComparison& comparison,
            const CompareOptions& options,
            Workspace& workspace) {
-  workspace.answer(workspace.options().json ? json_answer(comparison)
-                                            : report::groups_text(comparison, options.statistics));
+  workspace.answer(workspace.json() ? json_answer(comparison)
+                                    : report::groups_text(comparison, options.statistics));
   return exit_status(comparison.result);
 }
 
@@ -155,16 +144,14 @@ void refuse_options_of_sides(const CompareOptions& options) {
                        : options.statistics         ? "--statistics"
                                                     : nullptr;
   if (option == nullptr) return;
-  throw Error(ErrorKind::usage,
-              std::string(option) + ": is of two sides, and there is one selection");
+  throw usage_error(std::string(option) + ": compares two sides, but only one selection is given");
 }
 
 /// One selection: groups, or its spread.
 int compare_selection(const CompareOptions& options, Workspace& workspace) {
   if (!options.b.empty()) {
-    throw Error(ErrorKind::usage,
-                "--by groups the runs of one selection, and there are two",
-                "such as 'sabath compare recipe=NAME --by host'");
+    throw usage_error("--by groups the runs of one selection, but two are given",
+                      "such as 'sabath compare recipe=NAME --by host'");
   }
   refuse_options_of_sides(options);
   SelectedRuns selected = selected_together({options.a}, workspace);
@@ -188,9 +175,8 @@ int compare_sides(const CompareOptions& options,
                   analysis::NamedRuns named,
                   Workspace& workspace) {
   if (!options.envelope.empty()) {
-    throw Error(ErrorKind::usage,
-                "--envelope: holds one run against another, and there are " +
-                    std::to_string(a.size()) + " and " + std::to_string(b.size()));
+    throw usage_error("--envelope: compares one run with another, but the sides have " +
+                      std::to_string(a.size()) + " and " + std::to_string(b.size()));
   }
   analysis::GroupsRequest request = groups_request(options, std::move(named));
   const std::optional<std::string> batch =
@@ -215,15 +201,13 @@ int compare_sides(const CompareOptions& options,
 void refuse_for_a_pair(const CompareOptions& options,
                        const catalog::RunRow& a,
                        const catalog::RunRow& b) {
-  if (a.id == b.id)
-    throw Error(ErrorKind::usage, a.id + ": is on both sides", "a run says nothing of itself");
+  if (a.id == b.id) throw usage_error(a.id + ": is on both sides", "name two different runs");
   const char* option = options.statistics          ? "--statistics"
                        : !options.margins.empty()  ? "--margin"
                        : !options.baseline.empty() ? "--baseline"
                                                    : nullptr;
   if (option == nullptr) return;
-  throw Error(ErrorKind::usage,
-              std::string(option) + ": is of groups, and there is one run on each side");
+  throw usage_error(std::string(option) + ": compares groups, but each side has only one run");
 }
 
 int compare_two(const CompareOptions& options,
@@ -241,15 +225,15 @@ int compare_two(const CompareOptions& options,
     for (const catalog::RunRow& run : selected_runs(options.envelope, workspace)) {
       if (run.id != a.id && run.id != b.id) reruns.emplace_back(run.directory);
     }
-    if (reruns.empty()) throw Error(ErrorKind::usage, "--envelope: there is no run beside A and B");
+    if (reruns.empty()) throw usage_error("--envelope: needs a run beside A and B");
   }
   const spec::Comparison comparison = analysis::compare_pair(a.directory, b.directory, how, reruns);
   const auto courses = [&] {
     return report::difference_text(analysis::difference_courses(a.directory, b.directory),
                                    report::letters_of_locale());
   };
-  workspace.answer(workspace.options().json ? json_answer(comparison)
-                                            : report::comparison_text(comparison, courses()));
+  workspace.answer(workspace.json() ? json_answer(comparison)
+                                    : report::comparison_text(comparison, courses()));
   return exit_status(comparison.result);
 }
 
@@ -265,17 +249,16 @@ void check_word(const std::string& word, Workspace& workspace) {
                   "'" + base::printable(word) + "': is a folder",
                   "compare two files of it, or two runs");
     }
-    refuse_word(word, "file and no run", error);
+    refuse_word(word, "file or run", error);
   }
 }
 
 int run_compare(const CompareOptions& options, Workspace& workspace) {
   if (are_files(options)) return compare_two_files(options, workspace);
   if (!options.as.empty()) {
-    throw Error(ErrorKind::usage,
-                "--as is for two files, and '" + base::printable(options.a) + "' and '" +
-                    base::printable(options.b) + "' are not",
-                "a run's recipe says in 'compare' of which format its outputs are");
+    throw usage_error("--as is for two files, and '" + base::printable(options.a) + "' and '" +
+                          base::printable(options.b) + "' are not",
+                      "a run's recipe names the format of its outputs in 'compare'");
   }
   check_word(options.a, workspace);
   check_word(options.b, workspace);
@@ -294,62 +277,52 @@ int run_compare(const CompareOptions& options, Workspace& workspace) {
 
 }  // namespace
 
-void setup_compare(CLI::App& app, Action& action) {
-  auto options = std::make_shared<CompareOptions>();
-  CLI::App* command = app.add_subcommand(
-      "compare", "say whether two runs, groups of runs, or two files agree, and where not");
+void setup_compare(OptionParser& app, Action& action) {
+  auto [command, options] =
+      add_command(app,
+                  action,
+                  "compare",
+                  "say whether two runs, groups of runs, or two files agree, and where not",
+                  run_compare);
   command
-      ->add_option("a",
-                   options->a,
-                   "a run (id, unique prefix, @last), a selection of many, or a file of arrays")
+      .add_option("a",
+                  options.a,
+                  "a run (id, unique prefix, @last), a selection of many, or a file of arrays")
       ->required();
-  command->add_option("b", options->b, "another run, another selection, or another file");
+  command.add_option("b", options.b, "another run, another selection, or another file");
+  add_rung(command, options.require);
   command
-      ->add_option(
-          "--require", options->require, "the rung that must hold: bitwise, ulp or tolerance")
-      ->check(CLI::IsMember({"bitwise", "ulp", "tolerance"}));
+      .add_option("--across",
+                  options.across,
+                  "compare although this differs: recipe, data, parameters, or a parameter's name")
+      ->comma_separated();
+  command.add_option("--by", options.by, "group the runs of a selection by this: host, seed, ...")
+      ->comma_separated();
+  add_tolerances(command, options.rtol, options.atol);
   command
-      ->add_option("--across",
-                   options->across,
-                   "compare although this differs: recipe, data, parameters, or a parameter's name")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  command->add_option("--by", options->by, "group the runs of a selection by this: host, seed, ...")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  command->add_option("--rtol", options->rtol, "relative tolerance, instead of the recipe's")
-      ->check(why_no_amount);
-  command->add_option("--atol", options->atol, "absolute tolerance, instead of the recipe's")
-      ->check(why_no_amount);
+      .add_option("--margin",
+                  options.margins,
+                  "[NAME=]X: groups whose means are within X of one another count as equal")
+      ->one_each();
+  command.add_option("--baseline",
+                     options.baseline,
+                     "a file whose accepted margins count where the recipe has none");
   command
-      ->add_option("--margin",
-                   options->margins,
-                   "[NAME=]X: groups whose means are within X of one another count as equal")
-      ->allow_extra_args(false);
-  command->add_option("--baseline",
-                      options->baseline,
-                      "a file whose accepted margins count where the recipe has none");
+      .add_option("--reference",
+                  options.reference,
+                  "a or b: which side the other is held against; without it they are peers")
+      ->one_of({"a", "b"});
+  command.add_option("--envelope",
+                     options.envelope,
+                     "a selection of perturbed reruns of one run, by which the other is judged");
   command
-      ->add_option("--reference",
-                   options->reference,
-                   "a or b: which side the other is held against; without it they are peers")
-      ->check(CLI::IsMember({"a", "b"}));
-  command->add_option("--envelope",
-                      options->envelope,
-                      "a selection of perturbed reruns of one run, by which the other is judged");
-  command
-      ->add_option("--rcp",
-                   options->rcp,
-                   "code or policy: MLPerf's reference convergence points, of A for B")
-      ->check(CLI::IsMember({"code", "policy"}));
-  command->add_flag("--statistics",
-                    options->statistics,
-                    "of two selections: what all tests say, for each metric");
-  command->add_option(
-      "--as", options->as, "format of the two files: hdf5, npy, csv, ..., raw:TYPE[:big]");
-  command->callback([&action, options] {
-    action = [options](Workspace& workspace) { return run_compare(*options, workspace); };
-  });
+      .add_option(
+          "--rcp", options.rcp, "code or policy: MLPerf's reference convergence points, of A for B")
+      ->one_of({"code", "policy"});
+  command.add_flag(
+      "--statistics", options.statistics, "of two selections: what all tests say, for each metric");
+  command.add_option(
+      "--as", options.as, "format of the two files: hdf5, npy, csv, ..., raw:TYPE[:big]");
 }
 
 }  // namespace sabath::cli

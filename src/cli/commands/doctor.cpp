@@ -1,19 +1,13 @@
 #include "doctor.hpp"
 
-#include "answers.hpp"
 #include "commands.hpp"
-#include "exit_status.hpp"
-#include "workspace.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/home/sites.hpp>
 
-#include <CLI/CLI.hpp>
-
 #include <algorithm>
-#include <memory>
 
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -46,13 +40,13 @@ Check check_node_folder(const std::string& text) {
   const std::string what = text.substr(0, sign);
   const std::string named = sign < text.size() ? text.substr(sign + 1) : "";
   const auto folder = home::folder_on_node(named, base::current_environment());
-  if (folder) return check_folder(what, *folder, "runs go on without it, where their files are");
+  if (folder) return check_folder(what, *folder, "runs work without it, where their files are");
   return {what,
           "bad",
-          "'" + named + "' is no folder on this node, " +
+          "'" + named + "' is not a folder on this node, " +
               (named.starts_with('$') ? "where the variable is not set to one"
-                                      : "as it is no absolute path"),
-          "runs go on without it, where their files are; \"setup\" or \"variables\" of the site "
+                                      : "as the path is not absolute"),
+          "runs work without it, where their files are; \"setup\" or \"variables\" of the site "
           "can set "
           "it"};
 }
@@ -68,7 +62,7 @@ Check check_placement(Workspace& workspace) {
   const base::TempDir folder(workspace.folders().home, ".doctor-");
   base::write_file_atomically(folder.path() / "file", "sabath doctor\n");
   const cache::Object object = workspace.cache().publish_file(folder.path() / "file");
-  const cache::Placement how = workspace.cache().materialise(object, folder.path() / "placed");
+  const cache::Placement how = workspace.cache().place(object, folder.path() / "placed");
   return {"placement",
           "ok",
           "files come out of the cache by " + std::string(cache::to_string(how)),
@@ -82,22 +76,22 @@ Check check_sharing(Workspace& workspace) {
     if (!lower.problem.empty()) {
       return {"sharing",
               "bad",
-              lower.root.string() + ": " + lower.problem + ", so that nothing is found in it",
-              "mend cache.lower in config.json, or SABATH_LOWER_CACHES"};
+              lower.root.string() + ": " + lower.problem + ", so nothing is found in it",
+              "correct cache.lower in config.json, or SABATH_LOWER_CACHES"};
     }
     beneath += ", " + lower.root.string() + " beneath it";
   }
   if (!workspace.cache().is_shared()) {
     return {"sharing", "ok", "the cache is written by its owner alone" + beneath, {}};
   }
-  return {
-      "sharing",
-      "note",
-      "the group may write to the cache" + beneath,
-      "data are safe: you use nothing that you have not hashed yourself. Anybody of the group "
-      "can remove what lies there. Environments in it are executed only where "
-      "\"environments\": {\"trusted_groups\": ...} of the configuration has the group; else set "
-      "SABATH_CACHE to a folder of your own for them, with this one as cache.lower"};
+  return {"sharing",
+          "note",
+          "the group may write to the cache" + beneath,
+          "data are safe: you use nothing that you have not hashed yourself. Anybody of the group "
+          "can remove what lies there. Environments in it are executed only where "
+          "\"environments\": {\"trusted_groups\": ...} of the configuration has the group. "
+          "Otherwise set "
+          "SABATH_CACHE to a folder of your own for them, with this one as cache.lower"};
 }
 
 Check check_trust(Workspace& workspace) {
@@ -195,17 +189,13 @@ std::string text_of(const std::vector<Check>& checks) {
 }
 
 int run_doctor(const DoctorOptions& options, Workspace& workspace) {
-  const auto limit = base::parse_duration(options.timeout);
-  if (!limit) {
-    throw base::Error(base::ErrorKind::usage,
-                      "--timeout: '" + base::printable(options.timeout) + "' is no duration",
-                      "such as 90s, 15m, 2h or 00:30:00; at most 100 years");
-  }
+  const std::chrono::seconds limit =
+      duration_of("--timeout", options.timeout, "90s, 15m, 2h or 00:30:00");
   const std::vector<Check> checks = options.site.empty()
                                         ? check_here(options.node_folders, workspace)
-                                        : check_site(options.site, *limit, workspace);
+                                        : check_site(options.site, limit, workspace);
   if (!options.report.empty()) base::write_file_atomically(options.report, json_answer(checks));
-  workspace.answer(workspace.options().json ? json_answer(checks) : text_of(checks));
+  workspace.answer(workspace.json() ? json_answer(checks) : text_of(checks));
   const bool bad = std::any_of(
       checks.begin(), checks.end(), [](const Check& check) { return check.state == "bad"; });
   return bad ? exit_no : exit_done;
@@ -213,20 +203,18 @@ int run_doctor(const DoctorOptions& options, Workspace& workspace) {
 
 }  // namespace
 
-void setup_doctor(CLI::App& app, Action& action) {
-  auto options = std::make_shared<DoctorOptions>();
-  CLI::App* command = app.add_subcommand(
-      "doctor", "check that sabath can work here, and say what to do where it cannot");
-  command->add_option("--site", options->site, "check a site by a job that looks at its node");
-  command->add_option("--timeout", options->timeout, "with --site: how long to wait (5m)");
-  command->add_option("--report", options->report, "write the findings as JSON to this file too");
-  // What the job of --site is told; not for people.
-  command->add_option("--node-folder", options->node_folders, "")
-      ->allow_extra_args(false)
-      ->group("");
-  command->callback([&action, options] {
-    action = [options](Workspace& workspace) { return run_doctor(*options, workspace); };
-  });
+void setup_doctor(OptionParser& app, Action& action) {
+  auto [command, options] =
+      add_command(app,
+                  action,
+                  "doctor",
+                  "check that sabath can work here, and say what to do where it cannot",
+                  run_doctor);
+  command.add_option("--site", options.site, "check a site by a job that looks at its node");
+  command.add_option("--timeout", options.timeout, "with --site: how long to wait (5m)");
+  command.add_option("--report", options.report, "write the findings as JSON to this file too");
+  // Given to the job of --site; not for people.
+  command.add_option("--node-folder", options.node_folders, "")->one_each()->group("");
 }
 
 }  // namespace sabath::cli

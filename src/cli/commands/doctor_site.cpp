@@ -5,8 +5,8 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/text/text_table.hpp>
+#include <sabath/home/program_bundle.hpp>
 #include <sabath/home/run_logs.hpp>
-#include <sabath/home/travelling_program.hpp>
 
 #include <algorithm>
 #include <array>
@@ -47,7 +47,7 @@ Probe submit_probe(const spec::Site& site, launch::Scheduler& scheduler, Workspa
   job.resources.time = takes_time ? std::optional(std::chrono::seconds(300)) : std::nullopt;
   if (scheduler.description().moves_files()) {
     // The node sees none of our files: the program goes there, and the report comes back.
-    if (site.program.empty()) job.inputs = home::travelling_program(program_path(), probe.folder);
+    if (site.program.empty()) job.inputs = home::program_bundle(program_path(), probe.folder);
     probe.comes_back = true;
     job.outputs = {"returned"};
     job.argv.emplace_back("returned/report.json");
@@ -69,7 +69,7 @@ std::string log_in_words(const std::filesystem::path& file) {
   return log.empty() ? log : "; its log ends: " + log;
 }
 
-/// Throws Error{interrupted} where the user ended the waiting: that is no fault of the site.
+/// Throws Error{interrupted} where the user ended the waiting: that is not a fault of the site.
 Check why_no_answer(const Probe& probe,
                     const AwaitedJob& awaited,
                     const spec::Site& site,
@@ -106,7 +106,7 @@ std::vector<Check> check_site(const std::string& name,
   std::vector<Check> checks;
   checks.push_back({"site", "ok", name + ": " + site.scheduler, {}});
   const base::SteadyTime begin = workspace.clock().steady();
-  launch::Scheduler& scheduler = workspace.desk(site).scheduler();
+  launch::Scheduler& scheduler = workspace.monitor(site).scheduler();
   Probe probe;
   try {
     probe = submit_probe(site, scheduler, workspace);

@@ -1,8 +1,5 @@
-#include "answers.hpp"
 #include "commands.hpp"
-#include "exit_status.hpp"
-#include "option_checks.hpp"
-#include "workspace.hpp"
+#include "selected_runs.hpp"
 
 #include <sabath/app/explain_pair.hpp>
 #include <sabath/app/repeat_run.hpp>
@@ -11,10 +8,7 @@
 #include <sabath/execution/collect_run.hpp>
 #include <sabath/report/text.hpp>
 
-#include <CLI/CLI.hpp>
-
 #include <chrono>
-#include <memory>
 
 namespace sabath::cli {
 namespace {
@@ -84,15 +78,13 @@ std::optional<app::MadeRun> find_run(const std::string& tag, Workspace& workspac
 
 int run_explain(const ExplainOptions& options, Workspace& workspace) {
   if (options.b.empty()) {
-    throw base::Error(base::ErrorKind::usage,
-                      "explain: two runs or selections are needed",
+    throw usage_error("explain: two runs or selections are needed",
                       "such as 'sabath explain @last~1 @last'");
   }
   app::ExplainRequest request;
-  request.a = workspace.one_run(options.a).directory;
-  request.b = workspace.one_run(options.b).directory;
-  if (request.a == request.b)
-    throw base::Error(base::ErrorKind::usage, "A and B are one run: nothing differs");
+  request.a = one_run(options.a, workspace).directory;
+  request.b = one_run(options.b, workspace).directory;
+  if (request.a == request.b) throw usage_error("A and B are one run: nothing differs");
   if (!options.require.empty()) request.options.require = spec::parse_rung(options.require);
   request.options.tolerance = {options.atol, options.rtol, {}};
   request.budget = options.budget;
@@ -137,38 +129,32 @@ int run_explain(const ExplainOptions& options, Workspace& workspace) {
     return !options.minutes || spent.count() < *options.minutes;
   };
   const spec::Explanation explanation = app::explain_pair(request, tools, workspace.observer());
-  workspace.answer(workspace.options().json ? json_answer(explanation)
-                                            : report::explanation_text(explanation));
+  workspace.answer(workspace.json() ? json_answer(explanation)
+                                    : report::explanation_text(explanation));
   const bool is_answered = explanation.complete || explanation.verdict == spec::Verdict::pass;
   return exit_status(is_answered ? spec::Verdict::pass : spec::Verdict::inconclusive);
 }
 
 }  // namespace
 
-void setup_explain(CLI::App& app, Action& action) {
-  auto options = std::make_shared<ExplainOptions>();
-  CLI::App* command = app.add_subcommand(
-      "explain", "find out which differences between two runs are why they do not agree");
-  command->add_option("a", options->a, "a run: id, unique prefix, @last, @last~1")->required();
-  command->add_option("b", options->b, "the run that does not agree with it");
-  command
-      ->add_option(
-          "--require", options->require, "the rung that must hold: bitwise, ulp or tolerance")
-      ->check(CLI::IsMember({"bitwise", "ulp", "tolerance"}));
-  command->add_option("--rtol", options->rtol, "relative tolerance, instead of the recipe's")
+void setup_explain(OptionParser& app, Action& action) {
+  auto [command, options] =
+      add_command(app,
+                  action,
+                  "explain",
+                  "find which differences between two runs cause their different results",
+                  run_explain);
+  command.add_option("a", options.a, "a run: id, unique prefix, @last, @last~1")->required();
+  command.add_option("b", options.b, "the run that does not agree with it");
+  add_rung(command, options.require);
+  add_tolerances(command, options.rtol, options.atol);
+  command.add_option("--budget", options.budget, "make at most this number of runs (16)")
+      ->range(0, 10'000);
+  command.add_option("--time", options.minutes, "start no run after this number of minutes")
       ->check(why_no_amount);
-  command->add_option("--atol", options->atol, "absolute tolerance, instead of the recipe's")
-      ->check(why_no_amount);
-  command->add_option("--budget", options->budget, "make so many runs at most (16)")
-      ->check(CLI::Range(0, 10'000));
-  command->add_option("--time", options->minutes, "start no run after so many minutes")
-      ->check(why_no_amount);
-  command->add_flag("--offline", options->offline, "what is not in the cache is an error");
-  command->add_flag(
-      "--assume-monotone", options->monotone, "assume that no change masks another: fewer runs");
-  command->callback([&action, options] {
-    action = [options](Workspace& workspace) { return run_explain(*options, workspace); };
-  });
+  command.add_flag("--offline", options.offline, "what is not in the cache is an error");
+  command.add_flag(
+      "--assume-monotone", options.monotone, "assume that no change masks another: fewer runs");
 }
 
 }  // namespace sabath::cli

@@ -1,12 +1,10 @@
 #include "commands.hpp"
-#include "exit_status.hpp"
 #include "manual.hpp"
-#include "workspace.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/text/text_table.hpp>
 
-#include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include <memory>
 
@@ -24,25 +22,18 @@ std::string page_text(const std::string& name) {
     if (page.name == name) return std::string(page.text);
     names.emplace_back(page.name);
   }
-  std::string all;
-  for (const std::string& known : names)
-    all += (all.empty() ? "" : ", ") + known;
   const std::string guess = base::nearest(name, names);
   throw base::Error(base::ErrorKind::not_found,
-                    "help '" + base::printable(name) + "': there is no such page",
-                    guess.empty() ? "pages: " + all : "did you mean '" + guess + "'?");
-}
-
-/// Not app.help(), which is about the command that was given: this one.
-std::string list_of_commands(const CLI::App& app) {
-  return app.get_formatter()->make_help(&app, app.get_name(), CLI::AppFormatMode::Normal);
+                    "help '" + base::printable(name) + "': this page does not exist",
+                    guess.empty() ? fmt::format("pages: {}", fmt::join(names, ", "))
+                                  : "did you mean '" + guess + "'?");
 }
 
 }  // namespace
 
-void setup_help(CLI::App& app, Action& action) {
+void setup_help(OptionParser& app, Action& action) {
   auto options = std::make_shared<HelpOptions>();
-  CLI::App* command = app.add_subcommand("help", "show the manual page of a command");
+  OptionParser* command = app.add_subcommand("help", "show the manual page of a command");
   command->add_option("page", options->page, "a command, or exit-status, environment, selections");
   command->add_flag("--man", options->man, "the whole manual as a man page");
   command->callback([&action, &app, options] {
@@ -51,7 +42,7 @@ void setup_help(CLI::App& app, Action& action) {
       if (options->man) {
         workspace.answer(manual_as_roff());
       } else {
-        workspace.answer(options->page.empty() ? list_of_commands(app) : page_text(options->page));
+        workspace.answer(options->page.empty() ? app.help() : page_text(options->page));
       }
       return exit_done;
     };

@@ -1,25 +1,19 @@
-#include "answers.hpp"
 #include "commands.hpp"
-#include "exit_status.hpp"
-#include "option_checks.hpp"
 #include "selected_runs.hpp"
-#include "workspace.hpp"
 
 #include <sabath/analysis/counted_runs.hpp>
 #include <sabath/app/run_study.hpp>
-#include <sabath/base/clock.hpp>
 #include <sabath/base/error.hpp>
+#include <sabath/base/text/seconds_text.hpp>
 #include <sabath/base/text/text_table.hpp>
 
-#include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
 
 namespace sabath::cli {
 namespace {
 
-using base::Align;
 using base::TextTable;
 
 struct ListOptions {
@@ -30,37 +24,24 @@ struct ListOptions {
   bool all = false;
 };
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words)
-    text += (text.empty() ? "" : ", ") + word;
-  return text;
-}
-
 /// The column of reasons is there only where some run has one.
 std::string runs_table(const std::vector<catalog::RunRow>& rows,
                        const std::vector<std::string>& reasons) {
   const bool has_reasons = std::any_of(
       reasons.begin(), reasons.end(), [](const std::string& reason) { return !reason.empty(); });
-  std::vector<TextTable::Column> columns{{"run", Align::left},
-                                         {"state", Align::left},
-                                         {"created", Align::left},
-                                         {"time", Align::right},
-                                         {"seed", Align::right},
-                                         {"node", Align::left},
-                                         {"tags", Align::left}};
-  if (has_reasons) columns.insert(columns.begin() + 2, {"counts", Align::left});
+  std::vector<TextTable::Column> columns{
+      "run", "state", "created", ">time", ">seed", "node", "tags"};
+  if (has_reasons) columns.insert(columns.begin() + 2, "counts");
   TextTable table(columns);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const catalog::RunRow& row = rows[i];
-    const auto wall = std::chrono::nanoseconds(static_cast<std::int64_t>(row.wall_s * 1e9));
     std::vector<std::string> cells{row.id,
                                    std::string(spec::to_string(row.state)),
                                    row.created,
-                                   row.wall_s > 0 ? base::format_duration(wall) : "",
+                                   row.wall_s > 0 ? base::seconds_text(row.wall_s) : "",
                                    row.seed,
                                    row.node,
-                                   joined(row.tags)};
+                                   fmt::format("{}", fmt::join(row.tags, ", "))};
     if (has_reasons)
       cells.insert(cells.begin() + 2, reasons[i].empty() ? "yes" : "no: " + reasons[i]);
     table.add(std::move(cells));
@@ -102,7 +83,7 @@ ListedRuns listed_runs(const ListOptions& options, Workspace& workspace) {
 
 int list_runs(const ListOptions& options, Workspace& workspace) {
   const ListedRuns listed = listed_runs(options, workspace);
-  if (workspace.options().json) {
+  if (workspace.json()) {
     workspace.answer(json_answer(listed.rows, listed.reasons, listed.count));
     return exit_done;
   }
@@ -129,17 +110,11 @@ int list_studies(Workspace& workspace) {
       workspace.observer().warn(error.what(), error.hint());
     }
   }
-  if (workspace.options().json) {
+  if (workspace.json()) {
     workspace.answer(json_answer(outcomes));
     return exit_done;
   }
-  TextTable table({{"study", Align::left},
-                   {"created", Align::left},
-                   {"runs", Align::right},
-                   {"ok", Align::right},
-                   {"counted", Align::right},
-                   {"failed", Align::right},
-                   {"open", Align::right}});
+  TextTable table({"study", "created", ">runs", ">ok", ">counted", ">failed", ">open"});
   for (const analysis::StudyOutcome& outcome : outcomes) {
     table.add({outcome.plan.study_id,
                outcome.plan.created,
@@ -179,7 +154,7 @@ int list_documents(const std::string& what, Workspace& workspace) {
   }
   for (const home::BadDocument& document : bad)
     workspace.observer().warn(document.problem);
-  if (workspace.options().json) {
+  if (workspace.json()) {
     workspace.answer(json_answer(rows));
     return exit_done;
   }
@@ -187,7 +162,7 @@ int list_documents(const std::string& what, Workspace& workspace) {
     workspace.answer("no sites yet; 'docs/formats/site.md' says how one is described\n");
     return exit_done;
   }
-  TextTable table({{"kind"}, {"name"}, {what == "sites" ? "scheduler" : "version"}, {"title"}});
+  TextTable table({"kind", "name", {what == "sites" ? "scheduler" : "version"}, "title"});
   for (const auto& row : rows)
     table.add({row.kind, row.name, row.version, row.title});
   workspace.answer(table.text());
@@ -196,16 +171,13 @@ int list_documents(const std::string& what, Workspace& workspace) {
 
 int run_list(const ListOptions& options, Workspace& workspace) {
   if (!options.more.empty()) {
-    std::string joined = options.selection;
-    for (const std::string& term : options.more)
-      joined += "," + term;
-    throw base::Error(base::ErrorKind::usage,
-                      "list " + options.what + ": takes one selection",
+    const std::string joined =
+        fmt::format("{},{}", options.selection, fmt::join(options.more, ","));
+    throw usage_error("list " + options.what + ": takes one selection",
                       "join terms with a comma: '" + base::printable(joined) + "'");
   }
   if (options.what != "runs" && !options.selection.empty()) {
-    throw base::Error(base::ErrorKind::usage,
-                      "list " + options.what + ": takes no selection",
+    throw usage_error("list " + options.what + ": takes no selection",
                       "'sabath list runs SELECTION' does");
   }
   if (options.what == "runs") return list_runs(options, workspace);
@@ -216,22 +188,18 @@ int run_list(const ListOptions& options, Workspace& workspace) {
 
 }  // namespace
 
-void setup_list(CLI::App& app, Action& action) {
-  auto options = std::make_shared<ListOptions>();
-  CLI::App* command =
-      app.add_subcommand("list", "list runs, studies, assets, recipes, environments or sites");
-  command->add_option("what", options->what, "runs, studies, assets, recipes, envs or sites")
-      ->check(CLI::IsMember({"runs", "studies", "assets", "recipes", "envs", "sites"}))
+void setup_list(OptionParser& app, Action& action) {
+  auto [command, options] = add_command(
+      app, action, "list", "list runs, studies, assets, recipes, environments or sites", run_list);
+  command.add_option("what", options.what, "runs, studies, assets, recipes, envs or sites")
+      ->one_of({"runs", "studies", "assets", "recipes", "envs", "sites"})
       ->capture_default_str();
-  command->add_option("selection", options->selection, "of runs: as 'sabath help selections' says");
-  command->add_option("more", options->more)->group("");
-  command->add_option("--limit", options->limit, "at most so many runs, newest first")
+  command.add_option("selection", options.selection, "of runs: as 'sabath help selections' says");
+  command.add_option("more", options.more)->group("");
+  command.add_option("--limit", options.limit, "at most so many runs, newest first")
       ->check(why_no_count)
       ->capture_default_str();
-  command->add_flag("--all", options->all, "all runs");
-  command->callback([&action, options] {
-    action = [options](Workspace& workspace) { return run_list(*options, workspace); };
-  });
+  command.add_flag("--all", options.all, "all runs");
 }
 
 }  // namespace sabath::cli

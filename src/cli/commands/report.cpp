@@ -1,20 +1,13 @@
-#include "answers.hpp"
 #include "commands.hpp"
-#include "exit_status.hpp"
 #include "selected_runs.hpp"
-#include "workspace.hpp"
 
 #include <sabath/analysis/report_runs.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/process/process.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/report/report.hpp>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
-
-#include <memory>
 
 #include <unistd.h>
 
@@ -37,9 +30,8 @@ const report::ReportFormat& format_of(const std::string& file) {
   std::string known;
   for (const report::ReportFormat& format : report::builtin_formats())
     known += (known.empty() ? "" : ", ") + std::string(format.extensions.front());
-  throw Error(ErrorKind::usage,
-              "-o " + base::printable(file) + ": which format is meant?",
-              "the file's name ends with one of " + known);
+  throw usage_error("-o " + base::printable(file) + ": the format is not known",
+                    "the file's name ends with one of " + known);
 }
 
 /// Before anything is read: many runs take a while.
@@ -47,11 +39,11 @@ void check_place(const fs::path& file) {
   std::error_code code;
   const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
   if (!fs::is_directory(folder, code))
-    throw Error(ErrorKind::storage, folder.string() + ": there is no such folder");
+    throw Error(ErrorKind::storage, folder.string() + ": this folder does not exist");
   if (fs::is_directory(file, code))
     throw Error(ErrorKind::storage, file.string() + ": is a folder");
   if (::access(folder.c_str(), W_OK) != 0)
-    throw Error(ErrorKind::storage, folder.string() + ": is not yours to write to");
+    throw Error(ErrorKind::storage, folder.string() + ": you may not write there");
 }
 
 std::string command_of(const ReportOptions& options) {
@@ -66,10 +58,9 @@ std::string command_of(const ReportOptions& options) {
 }
 
 std::string report_text(const WrittenReport& written) {
-  std::string text = fmt::format("{}: {} run{}, {}\n",
+  std::string text = fmt::format("{}: {}, {}\n",
                                  base::printable(written.file),
-                                 written.runs.all,
-                                 written.runs.all == 1 ? "" : "s",
+                                 base::counted(written.runs.all, "run"),
                                  base::format_bytes(written.size_bytes));
   if (written.runs.all > 1) text += spec::count_text(written.runs) + "\n";
   for (const std::string& note : written.notes)
@@ -84,8 +75,7 @@ int run_report(const ReportOptions& options, Workspace& workspace) {
   known_names(workspace).check_across(
       "--across", options.across, selected.runs, workspace.catalog());
   analysis::ReportRequest request;
-  for (const std::string& selection : options.selections)
-    request.selection += (request.selection.empty() ? "" : " ") + selection;
+  request.selection = fmt::format("{}", fmt::join(options.selections, " "));
   request.by = options.by;
   request.across = {options.across.begin(), options.across.end()};
   request.command = command_of(options);
@@ -96,34 +86,29 @@ int run_report(const ReportOptions& options, Workspace& workspace) {
   base::write_file_atomically(options.file, text);
   const WrittenReport written{
       options.file, std::string(format.name), report.count, text.size(), report.notes};
-  workspace.answer(workspace.options().json ? json_answer(written) : report_text(written));
+  workspace.answer(workspace.json() ? json_answer(written) : report_text(written));
   return exit_done;
 }
 
 }  // namespace
 
-void setup_report(CLI::App& app, Action& action) {
-  auto options = std::make_shared<ReportOptions>();
-  CLI::App* command =
-      app.add_subcommand("report", "write a report of runs: HTML, Markdown, CSV or JSON");
-  command->add_option("selection", options->selections, "the runs (id, @last, recipe=..., tag=...)")
+void setup_report(OptionParser& app, Action& action) {
+  auto [command, options] = add_command(
+      app, action, "report", "write a report of runs: HTML, Markdown, CSV or JSON", run_report);
+  command.add_option("selection", options.selections, "the runs (id, @last, recipe=..., tag=...)")
       ->required();
   command
-      ->add_option("-o,--output",
-                   options->file,
-                   "the file to write; its name says the format: .html, .md, .csv or .json")
+      .add_option("-o,--output",
+                  options.file,
+                  "the file to write; its name says the format: .html, .md, .csv or .json")
       ->required();
-  command->add_option("--by", options->by, "group the runs by this: host, seed, a parameter, ...")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+  command.add_option("--by", options.by, "group the runs by this: host, seed, a parameter, ...")
+      ->comma_separated();
   command
-      ->add_option("--across",
-                   options->across,
-                   "compare although this differs: recipe, data, parameters, or a parameter's name")
-      ->allow_extra_args(false);
-  command->callback([&action, options] {
-    action = [options](Workspace& workspace) { return run_report(*options, workspace); };
-  });
+      .add_option("--across",
+                  options.across,
+                  "compare although this differs: recipe, data, parameters, or a parameter's name")
+      ->one_each();
 }
 
 }  // namespace sabath::cli

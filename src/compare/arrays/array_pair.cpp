@@ -1,11 +1,10 @@
 #include "array_pair.hpp"
 
-#include "index_text.hpp"
+#include "array_findings.hpp"
+#include "arrays/value_differences.hpp"
 #include "nothing_held.hpp"
-#include "statistics/tally.hpp"
 #include "tolerance.hpp"
 #include "tree_pair.hpp"
-#include "unreadable_arrays.hpp"
 
 #include <sabath/base/process/reader_ended.hpp>
 #include <sabath/base/text/exact_number.hpp>
@@ -19,19 +18,14 @@
 #include <cstddef>
 #include <optional>
 #include <span>
-#include <tuple>
 
 namespace sabath::compare {
 namespace {
 
-/// Two of these are all that a comparison of arrays holds of them; small enough for a cache.
+/// A comparison holds two such blocks; small enough for a cache.
 constexpr std::uint64_t block_bytes = 1U << 20U;
 constexpr std::uint64_t texts_in_block = 256;
 constexpr std::size_t shown_text = 60;
-
-std::string shape_text(const std::vector<std::uint64_t>& shape) {
-  return shape.empty() ? "a scalar" : fmt::format("[{}]", fmt::join(shape, ", "));
-}
 
 std::int64_t row_major(const std::vector<std::uint64_t>& index,
                        const std::vector<std::uint64_t>& shape) {
@@ -45,10 +39,11 @@ bool begins_character(char byte) {
   return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U;
 }
 
-/// What is shown of a text that another differs from at byte `parting`: from shortly before it.
-std::string shown_of(const std::string& text, std::size_t parting) {
+/// What is shown of a text that another differs from at byte `first_difference`: from shortly
+/// before it.
+std::string shown_of(const std::string& text, std::size_t first_difference) {
   if (text.size() <= shown_text) return base::printable(text);
-  std::size_t first = parting <= shown_text / 2 ? 0 : parting - shown_text / 4;
+  std::size_t first = first_difference <= shown_text / 2 ? 0 : first_difference - shown_text / 4;
   while (first > 0 && !begins_character(text[first]))
     --first;
   const std::string_view rest = std::string_view(text).substr(first);
@@ -58,7 +53,7 @@ std::string shown_of(const std::string& text, std::size_t parting) {
                                      rest.size() > shown_text ? "..." : ""));
 }
 
-/// The number that a text says, if it says one and nothing else.
+/// The number in a text that has nothing else.
 std::optional<double> number_in(const std::string& text) {
   double value = 0;
   const char* const end = text.data() + text.size();
@@ -66,7 +61,7 @@ std::optional<double> number_in(const std::string& text) {
   return read.ec == std::errc{} && read.ptr == end ? std::optional(value) : std::nullopt;
 }
 
-/// Why numbers were not compared as such; empty for texts that are none.
+/// Why numbers were compared as text; empty for other texts.
 std::string as_text_note(const std::string& a, const std::string& b) {
   const auto of_a = number_in(a);
   const auto of_b = number_in(b);
@@ -95,17 +90,18 @@ class ArrayPair {
   Finding numbers(const base::ArrayInfo& of_a, const base::ArrayInfo& of_b) {
     const std::uint64_t elements = of_a.elements();
     const EqualChunks equal(trees_.a, trees_.b, of_a);
-    Tally tally(of_a.type, applied_tolerance(of_a.type, recipe_, asked_), elements);
+    ValueDifferences differences(
+        of_a.type, applied_tolerance(of_a.type, recipe_, asked_), elements);
     for (std::uint64_t first = 0; first < elements;) {
       const EqualChunks::Stretch known = equal.from(first);
-      tally.add_equal(known.elements, known.nans);
+      differences.add_equal(known.elements, known.nans);
       first += known.elements;
       const std::uint64_t differing = std::min(elements - first, equal.to_boundary(first));
-      add_numbers(tally, of_a, of_b, first, differing);
+      add_numbers(differences, of_a, of_b, first, differing);
       first += differing;
     }
     Finding finding;
-    finding.item = tally.finish([&](spec::Divergence& divergence) {
+    finding.item = differences.finish([&](spec::Divergence& divergence) {
       const auto index = index_of(static_cast<std::uint64_t>(divergence.position), of_a);
       divergence.where = index_text(index);
       divergence.position = row_major(index, of_a.shape);
@@ -113,7 +109,7 @@ class ArrayPair {
     return finding;
   }
 
-  void add_numbers(Tally& tally,
+  void add_numbers(ValueDifferences& differences,
                    const base::ArrayInfo& of_a,
                    const base::ArrayInfo& of_b,
                    std::uint64_t first,
@@ -127,7 +123,7 @@ class ArrayPair {
       if (const std::uint64_t alike = alike_from(of_a, of_b, first, end, now); alike > now) {
         a_.read(of_a, first, 1, std::span(buffer_a_).first(size));
         b_.read(of_b, first, 1, std::span(buffer_b_).first(size));
-        tally.add(std::span(buffer_a_).first(size), std::span(buffer_b_).first(size), alike);
+        differences.add(std::span(buffer_a_).first(size), std::span(buffer_b_).first(size), alike);
         first += alike;
         continue;
       }
@@ -135,7 +131,7 @@ class ArrayPair {
       const std::span from_b(buffer_b_.data(), now * size);
       a_.read(of_a, first, now, from_a);
       b_.read(of_b, first, now, from_b);
-      tally.add(from_a, from_b);
+      differences.add(from_a, from_b);
       first += now;
     }
   }
@@ -194,11 +190,11 @@ class ArrayPair {
       const bool is_first = item.different == 0;
       item.different += times;
       if (!is_first) continue;
-      const auto parted = std::ranges::mismatch(of_a[i], of_b[i]).in1 - of_a[i].begin();
-      const auto parting = static_cast<std::size_t>(parted);
+      const auto equal_bytes = std::ranges::mismatch(of_a[i], of_b[i]).in1 - of_a[i].begin();
+      const auto first_difference = static_cast<std::size_t>(equal_bytes);
       item.structure = fmt::format("'{}' in A, '{}' in B at {}{}",
-                                   shown_of(of_a[i], parting),
-                                   shown_of(of_b[i], parting),
+                                   shown_of(of_a[i], first_difference),
+                                   shown_of(of_b[i], first_difference),
                                    index_text(index_of(first + i, array)),
                                    as_text_note(of_a[i], of_b[i]));
     }
@@ -213,26 +209,7 @@ class ArrayPair {
   std::vector<std::byte> buffer_b_{};
 };
 
-auto key_of(const base::ArrayInfo& info) {
-  return std::tie(info.path, info.is_attribute);
-}
-
 }  // namespace
-
-std::string structural_difference(const base::ArrayInfo& a, const base::ArrayInfo& b) {
-  if (a.type != b.type) {
-    return fmt::format("{} in A, {} in B", base::to_string(a.type), base::to_string(b.type));
-  }
-  if (a.shape == b.shape) return {};
-  return fmt::format("shape {} in A, {} in B", shape_text(a.shape), shape_text(b.shape));
-}
-
-Finding structural(std::string structure, std::uint64_t missing) {
-  Finding finding;
-  finding.item.structure = std::move(structure);
-  finding.item.missing = missing;
-  return finding;
-}
 
 Findings compare_arrays(const std::string& name,
                         base::ArraySource& a,
@@ -252,33 +229,21 @@ Findings compare_arrays(const std::string& name,
   };
   const std::vector<base::ArrayInfo> of_a = a.list();
   const std::vector<base::ArrayInfo> of_b = b.list();
-  auto at_a = of_a.begin();
-  auto at_b = of_b.begin();
-  while (at_a != of_a.end() || at_b != of_b.end()) {
-    if (at_b == of_b.end() || (at_a != of_a.end() && key_of(*at_a) < key_of(*at_b))) {
-      add(*at_a, structural("only in A", at_a->elements()));
-      ++at_a;
-    } else if (at_a == of_a.end() || key_of(*at_b) < key_of(*at_a)) {
-      add(*at_b, structural("only in B", at_b->elements()));
-      ++at_b;
-    } else {
-      const std::string& why = at_a->unreadable.empty() ? at_b->unreadable : at_a->unreadable;
-      if (!why.empty()) {
-        unreadable.add(name_of(*at_a), why);
-      } else {
-        try {
-          Finding finding = pair.compare(*at_a, *at_b);
-          if (is_all_nan(finding.item) && !at_a->is_attribute)
-            unreadable.add(name_of(*at_a), only_nan);
-          add(*at_a, std::move(finding));
-        } catch (const base::ReaderEnded& ended) {
-          unreadable.add(name_of(*at_a), ended.why() + " (" + ended.file() + ")");
-        }
-      }
-      ++at_a;
-      ++at_b;
+  const auto add_single = [&](const base::ArrayInfo& info, const char* side) {
+    add(info, structural(side, info.elements()));
+  };
+  const auto add_both = [&](const base::ArrayInfo& in_a, const base::ArrayInfo& in_b) {
+    const std::string& why = in_a.unreadable.empty() ? in_b.unreadable : in_a.unreadable;
+    if (!why.empty()) return unreadable.add(name_of(in_a), why);
+    try {
+      Finding finding = pair.compare(in_a, in_b);
+      if (is_all_nan(finding.item) && !in_a.is_attribute) unreadable.add(name_of(in_a), only_nan);
+      add(in_a, std::move(finding));
+    } catch (const base::ReaderEnded& ended) {
+      unreadable.add(name_of(in_a), ended.why() + " (" + ended.file() + ")");
     }
-  }
+  };
+  pair_by_name(of_a, of_b, add_single, add_both);
   findings.not_evaluated = unreadable.take(name);
   if (hold_nothing(of_a) && hold_nothing(of_b))
     findings.not_evaluated.push_back(nothing_held_text(name));

@@ -40,7 +40,6 @@ class Summer {
   std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state_;
 };
 
-/// Makes the digests of one array of numbers.
 class NumberChunks {
  public:
   NumberChunks(base::ArrayType type, const spec::Tolerance& tolerance)
@@ -50,30 +49,10 @@ class NumberChunks {
     static_assert(std::endian::native == std::endian::little,
                   "digests are of little-endian values");
     exact_.add(values.data(), values.size());
-    switch (type_) {
-      case base::ArrayType::float64:
-        return add_rounded<Float64>(values);
-      case base::ArrayType::float32:
-        return add_rounded<Float32>(values);
-      case base::ArrayType::float16:
-        return add_rounded<Float16>(values);
-      case base::ArrayType::bfloat16:
-        return add_rounded<Bfloat16>(values);
-      case base::ArrayType::int32:
-        return add_integers<std::int32_t>(values);
-      case base::ArrayType::int16:
-        return add_integers<std::int16_t>(values);
-      case base::ArrayType::int8:
-        return add_integers<std::int8_t>(values);
-      case base::ArrayType::uint32:
-        return add_integers<std::uint32_t>(values);
-      case base::ArrayType::uint16:
-        return add_integers<std::uint16_t>(values);
-      case base::ArrayType::uint8:
-        return add_integers<std::uint8_t>(values);
-      default:  // a double does not hold all of 64 bits: only equal ones are in one cell
-        rounded_.add(values.data(), values.size());
-    }
+    // A double does not hold all of 64 bits: only equal integers of these are in one cell.
+    if (type_ == base::ArrayType::int64 || type_ == base::ArrayType::uint64)
+      return rounded_.add(values.data(), values.size());
+    with_format(type_, [&](auto format) { add_rounded<decltype(format)>(values); });
   }
 
   spec::ChunkDigest take() {
@@ -89,42 +68,21 @@ class NumberChunks {
   template <class Format>
   void add_rounded(std::span<const std::byte> values) {
     using Bits = typename Format::Bits;
+    if (rounding_.is_exact() && Format::has_whole_numbers) return;
     const std::size_t count = values.size() / sizeof(Bits);
-    start_cells(count);
-    for (std::size_t i = 0; i < count; ++i) {
-      Bits bits{};
-      std::memcpy(&bits, values.data() + i * sizeof bits, sizeof bits);
-      if (Format::is_nan(bits)) ++nans_;
-      if (!rounding_.is_exact()) add_cell(Format::value(bits));
-    }
-    finish_cells();
-  }
-
-  template <class Integer>
-  void add_integers(std::span<const std::byte> values) {
-    const std::size_t count = values.size() / sizeof(Integer);
-    if (rounding_.is_exact()) return;
-    start_cells(count);
-    for (std::size_t i = 0; i < count; ++i) {
-      Integer value{};
-      std::memcpy(&value, values.data() + i * sizeof value, sizeof value);
-      add_cell(static_cast<double>(value));
-    }
-    finish_cells();
-  }
-
-  void start_cells(std::size_t count) {
     bits_.clear();
     kinds_.clear();
     bits_.reserve(count);
     kinds_.reserve(count);
-  }
-  void add_cell(double value) {
-    const Rounding::Cell cell = rounding_.cell(value);
-    bits_.push_back(cell.bits);
-    kinds_.push_back(cell.is_absolute ? 1 : 0);
-  }
-  void finish_cells() {
+    for (std::size_t i = 0; i < count; ++i) {
+      Bits bits{};
+      std::memcpy(&bits, values.data() + i * sizeof bits, sizeof bits);
+      if (Format::is_nan(bits)) ++nans_;
+      if (rounding_.is_exact()) continue;
+      const Rounding::Cell cell = rounding_.cell(as_double<Format>(bits));
+      bits_.push_back(cell.bits);
+      kinds_.push_back(cell.is_absolute ? 1 : 0);
+    }
     rounded_.add(bits_.data(), bits_.size() * sizeof(std::uint64_t));
     rounded_.add(kinds_.data(), kinds_.size());
   }

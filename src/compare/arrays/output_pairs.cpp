@@ -1,16 +1,13 @@
-#include "output_pairs.hpp"
-
+#include "array_findings.hpp"
 #include "array_pair.hpp"
 #include "nothing_held.hpp"
-#include "only_nan.hpp"
-#include "output_rules.hpp"
-#include "statistics/prediction_churn.hpp"
+#include "result_items.hpp"
 #include "tree_pair.hpp"
-#include "unreadable_arrays.hpp"
 
 #include <sabath/base/process/reader_ended.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/compare/array_trees.hpp>
+#include <sabath/spec/run_record.hpp>
 
 #include <fmt/format.h>
 
@@ -18,7 +15,6 @@
 #include <array>
 #include <filesystem>
 #include <map>
-#include <tuple>
 
 namespace sabath::compare {
 namespace {
@@ -38,7 +34,7 @@ constexpr std::array array_endings{".h5",
                                    ".onnx",
                                    ".keras"};
 
-/// What the record says was made, with the means to open it where the caller has any.
+/// Outputs of the record, with the functions of the caller to open them.
 Outputs outputs_of(const Side& side) {
   Outputs outputs = side.outputs;
   for (const spec::OutputRecord& output : side.record.outputs) {
@@ -52,7 +48,7 @@ std::string stage_of(const std::string& name) {
   return name.substr(0, name.find('/'));
 }
 
-/// Of an output whose content is gone: would it have been compared by arrays?
+/// Whether an output without content would have been compared by arrays.
 bool is_named_as_arrays(const spec::OutputRule& rule, const std::string& name) {
   if (rule.compares_arrays()) return true;
   const auto has_ending = [&](const char* ending) { return name.ends_with(ending); };
@@ -129,7 +125,7 @@ class OutputPairs {
     return found == outputs.end() ? nullptr : &found->second;
   }
 
-  /// Whose bytes differ: their values may be equal all the same.
+  /// Adds outputs with different bytes, whose values may still be equal.
   void add_different(const std::string& name,
                      const OutputSide& a,
                      const OutputSide& b,
@@ -173,16 +169,15 @@ class OutputPairs {
       const std::filesystem::path folder = std::filesystem::path(name).parent_path();
       const std::string file = (folder / values.file).lexically_normal().string();
       if (find(of_a_, file) != nullptr && find(of_b_, file) != nullptr) continue;
-      unreadable.add(
-          name + ":/" + base::printable(values.array),
-          "has its values in '" + base::printable(values.file) + "', which is no declared output");
+      unreadable.add(name + ":/" + base::printable(values.array),
+                     "has its values in '" + base::printable(values.file) +
+                         "', which is not a declared output");
     }
-    for (std::string& told : unreadable.take(name))
-      findings_.not_evaluated.push_back(std::move(told));
+    add_unreadable(name, unreadable);
     return !outside.empty();
   }
 
-  /// Nor do equal bytes say that there is a value, and a number among the values.
+  /// Equal bytes do not prove that values, or numbers among them, exist.
   void note_values(const std::string& name,
                    const OutputSide& side,
                    const spec::OutputRule& rule,
@@ -193,8 +188,12 @@ class OutputPairs {
     UnreadableArrays unreadable;
     for (const std::string& path : found.only_nan)
       unreadable.add(name + ":/" + base::printable(path), only_nan);
-    for (std::string& told : unreadable.take(name))
-      findings_.not_evaluated.push_back(std::move(told));
+    add_unreadable(name, unreadable);
+  }
+
+  void add_unreadable(const std::string& name, UnreadableArrays& unreadable) {
+    for (std::string& text : unreadable.take(name))
+      findings_.not_evaluated.push_back(std::move(text));
   }
 
   struct Values {
@@ -220,7 +219,7 @@ class OutputPairs {
     }
   }
 
-  /// What was kept of the values, or is made of them where only the other side's are gone.
+  /// The trees that were kept; else made from the values, where only the other side's are gone.
   static std::optional<spec::OutputTrees> trees_of(const OutputSide& side,
                                                    const OutputSide& other,
                                                    const spec::OutputRule& rule,
@@ -250,11 +249,8 @@ class OutputPairs {
 
 }  // namespace
 
-Findings compare_outputs(const Side& a,
-                         const Side& b,
-                         const Rules& rules,
-                         const Options& options,
-                         const StageOrder& stages) {
+Findings compare_outputs(const PairToCompare& compared, const StageOrder& stages) {
+  const auto& [a, b, rules, options] = compared;
   const Outputs of_a = outputs_of(a);
   const Outputs of_b = outputs_of(b);
   std::set<std::pair<std::size_t, std::string>> names;

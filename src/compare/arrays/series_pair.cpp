@@ -1,11 +1,12 @@
 #include "series_pair.hpp"
 
+#include "arrays/value_differences.hpp"
 #include "statistics/number_format.hpp"
-#include "statistics/tally.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/series_sink.hpp>
 #include <sabath/base/text/exact_number.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/compare/envelope.hpp>
 #include <sabath/spec/whole_numbers.hpp>
 
@@ -15,7 +16,6 @@
 #include <array>
 #include <bit>
 #include <map>
-#include <span>
 #include <tuple>
 
 namespace sabath::compare {
@@ -23,7 +23,6 @@ namespace {
 
 enum class KeyKind : std::uint8_t { step, epoch, ordinal };
 
-/// Where a point belongs, and the row that holds it.
 struct Key {
   std::int64_t epoch = base::no_step;  ///< only where steps begin anew in each
   std::int64_t index = 0;
@@ -57,9 +56,7 @@ Keys keys_of(const spec::Series& series, bool by_epoch) {
     }
   }
   const auto before = [](const Key& a, const Key& b) { return a.place() < b.place(); };
-  if (!std::is_sorted(keys.begin(), keys.end(), before)) {
-    std::stable_sort(keys.begin(), keys.end(), before);
-  }
+  if (!std::ranges::is_sorted(keys, before)) std::ranges::stable_sort(keys, before);
   for (std::size_t i = 1; i < keys.size(); ++i) {
     if (keys[i].place() == keys[i - 1].place()) keys[i].occurrence = keys[i - 1].occurrence + 1;
   }
@@ -80,8 +77,7 @@ bool counts_anew(const spec::Series& series, const Keys& keys) {
 
 bool has_steps_and_epochs(const spec::Series& series) {
   const auto is_known = [](std::int64_t number) { return number != base::no_step; };
-  return std::all_of(series.step.begin(), series.step.end(), is_known) &&
-         std::all_of(series.epoch.begin(), series.epoch.end(), is_known);
+  return std::ranges::all_of(series.step, is_known) && std::ranges::all_of(series.epoch, is_known);
 }
 
 struct BothKeys {
@@ -104,7 +100,7 @@ struct Pair {
   std::int64_t epoch = base::no_step;  ///< where both sides say the same
 };
 
-/// Two series brought together: pairs in the order in which they happened, and what has no partner.
+/// Two aligned series: pairs in order of time, and points without a partner.
 struct Alignment {
   std::vector<Pair> pairs{};
   Keys only_a{};
@@ -112,7 +108,7 @@ struct Alignment {
   bool by_epoch = false;  ///< steps begin anew in each
 };
 
-/// Codes that count steps anew in each epoch: what happened first is in the first epoch.
+/// Orders by epoch, then step, for codes that restart steps in each epoch.
 void order_by_epoch(std::vector<Pair>& pairs) {
   const auto unknown = [](const Pair& pair) {
     return pair.epoch == base::no_step || pair.key.kind != KeyKind::step;
@@ -120,18 +116,14 @@ void order_by_epoch(std::vector<Pair>& pairs) {
   const auto before = [](const Pair& x, const Pair& y) {
     return std::tie(x.epoch, x.key.index, x.key.rank) < std::tie(y.epoch, y.key.index, y.key.rank);
   };
-  if (std::any_of(pairs.begin(), pairs.end(), unknown)) return;
-  if (!std::is_sorted(pairs.begin(), pairs.end(), before)) {
-    std::stable_sort(pairs.begin(), pairs.end(), before);
-  }
+  if (std::ranges::any_of(pairs, unknown)) return;
+  if (!std::ranges::is_sorted(pairs, before)) std::ranges::stable_sort(pairs, before);
 }
 
 Alignment align(const spec::Series& a, const spec::Series& b) {
-  const BothKeys keys = keys_of(a, b);
-  const Keys& of_a = keys.a;
-  const Keys& of_b = keys.b;
+  const auto [of_a, of_b, by_epoch] = keys_of(a, b);
   Alignment result;
-  result.by_epoch = keys.by_epoch;
+  result.by_epoch = by_epoch;
   result.pairs.reserve(std::min(of_a.size(), of_b.size()));
   auto at_a = of_a.begin();
   auto at_b = of_b.begin();
@@ -154,7 +146,7 @@ Alignment align(const spec::Series& a, const spec::Series& b) {
 }
 
 bool has_ranks(const spec::Series& series) {
-  return std::any_of(series.rank.begin(), series.rank.end(), [](auto rank) { return rank != 0; });
+  return std::ranges::any_of(series.rank, [](auto rank) { return rank != 0; });
 }
 
 /// "step 12 (epoch 1, rank 3)"; `epoch` is no_step where it is not known.
@@ -176,9 +168,8 @@ std::string missing_text(const Alignment& alignment, bool show_rank) {
   for (const auto& [side, keys] :
        {std::pair("A", &alignment.only_a), std::pair("B", &alignment.only_b)}) {
     if (keys->empty()) continue;
-    parts.push_back(fmt::format("{} record{} only in {}, first {}",
-                                keys->size(),
-                                keys->size() == 1 ? "" : "s",
+    parts.push_back(fmt::format("{} only in {}, first {}",
+                                base::counted(keys->size(), "record"),
                                 side,
                                 place_text(keys->front(), keys->front().epoch, show_rank)));
   }
@@ -202,7 +193,7 @@ SeriesPlace place_of(const Pair& pair) {
   return {base::no_step, base::no_step, pair.key.index};
 }
 
-/// The last step of each epoch, of pairs in the order of steps.
+/// Last step of each epoch, from pairs in the order of steps.
 std::vector<std::pair<std::int64_t, std::int64_t>> epoch_ends_of(const std::vector<Pair>& pairs) {
   std::vector<std::pair<std::int64_t, std::int64_t>> ends;
   for (const Pair& pair : pairs) {
@@ -213,13 +204,11 @@ std::vector<std::pair<std::int64_t, std::int64_t>> epoch_ends_of(const std::vect
   return ends;
 }
 
-/// The values of a rerun in the places of the reference's rows.
+/// Values of a rerun in the order of the reference's rows.
 std::vector<double> values_by_row(const spec::Series& of_reference, const spec::Series& rerun) {
-  const BothKeys both = keys_of(of_reference, rerun);
-  const Keys& reference = both.a;
-  const Keys& keys = both.b;
+  const auto [reference, keys, by_epoch] = keys_of(of_reference, rerun);
   const auto same = [](const Key& a, const Key& b) { return a.identity() == b.identity(); };
-  if (!std::equal(reference.begin(), reference.end(), keys.begin(), keys.end(), same)) {
+  if (!std::ranges::equal(reference, keys, same)) {
     throw base::Error(
         base::ErrorKind::usage,
         fmt::format("a perturbed rerun has other steps of {}/{} than its reference ({} and {})",
@@ -237,6 +226,32 @@ std::vector<double> values_by_row(const spec::Series& of_reference, const spec::
 
 }  // namespace
 
+EnvelopeFinding hold_to_envelope(
+    const std::vector<double>& reference,
+    const std::vector<double>& other,
+    const std::vector<std::vector<double>>& reruns,
+    const spec::Tolerance& tolerance,
+    bool reference_is_a,
+    const std::function<std::pair<std::string, std::int64_t>(std::size_t)>& place_of) {
+  std::vector<double> floors;
+  for (std::size_t i = 0; i < reference.size(); ++i) {
+    const double largest = std::max(std::abs(reference[i]), std::abs(other[i]));
+    floors.push_back(std::isfinite(largest) ? *tolerance.absolute + *tolerance.relative * largest
+                                            : 0);
+  }
+  const Leaving leaving = find_leaving(make_envelope(reference, reruns), other, 10, floors);
+  EnvelopeFinding found;
+  if (leaving.unbounded) found.unbounded = place_of(*leaving.unbounded).first;
+  if (!leaving.outside) return found;
+  const double a = (reference_is_a ? reference : other)[*leaving.outside];
+  const double b = (reference_is_a ? other : reference)[*leaving.outside];
+  const Difference difference =
+      Float64::difference(std::bit_cast<std::uint64_t>(a), std::bit_cast<std::uint64_t>(b));
+  const auto [where, position] = place_of(*leaving.outside);
+  found.outside = spec::Divergence{where, position, a, b, difference.relative, difference.ulps};
+  return found;
+}
+
 EnvelopeFinding hold_to_envelope(const spec::Series& reference,
                                  const spec::Series& other,
                                  const std::vector<const spec::Series*>& reruns,
@@ -245,13 +260,9 @@ EnvelopeFinding hold_to_envelope(const spec::Series& reference,
   const std::vector<Pair> pairs = align(reference, other).pairs;
   std::vector<double> of_reference;
   std::vector<double> of_other;
-  std::vector<double> floors;
   for (const Pair& pair : pairs) {
     of_reference.push_back(reference.value[pair.key.row]);
     of_other.push_back(other.value[pair.row_b]);
-    const double largest = std::max(std::abs(of_reference.back()), std::abs(of_other.back()));
-    floors.push_back(std::isfinite(largest) ? *tolerance.absolute + *tolerance.relative * largest
-                                            : 0);
   }
   std::vector<std::vector<double>> of_reruns;
   for (const spec::Series* rerun : reruns) {
@@ -260,25 +271,12 @@ EnvelopeFinding hold_to_envelope(const spec::Series& reference,
     for (const Pair& pair : pairs)
       values.push_back(by_row[pair.key.row]);
   }
-  const Leaving leaving =
-      find_leaving(make_envelope(of_reference, of_reruns), of_other, 10, floors);
   const bool show_rank = has_ranks(reference) || has_ranks(other);
-  EnvelopeFinding found;
-  if (const auto at = leaving.unbounded)
-    found.unbounded = place_text(pairs[*at].key, pairs[*at].epoch, show_rank);
-  const auto at = leaving.outside;
-  if (!at) return found;
-  const double a = reference_is_a ? of_reference[*at] : of_other[*at];
-  const double b = reference_is_a ? of_other[*at] : of_reference[*at];
-  const Difference difference =
-      Float64::difference(std::bit_cast<std::uint64_t>(a), std::bit_cast<std::uint64_t>(b));
-  found.outside = spec::Divergence{place_text(pairs[*at].key, pairs[*at].epoch, show_rank),
-                                   pairs[*at].key.index,
-                                   a,
-                                   b,
-                                   difference.relative,
-                                   difference.ulps};
-  return found;
+  const auto place_of = [&](std::size_t at) {
+    const auto& [key, row, epoch] = pairs[at];
+    return std::pair(place_text(key, epoch, show_rank), key.index);
+  };
+  return hold_to_envelope(of_reference, of_other, of_reruns, tolerance, reference_is_a, place_of);
 }
 
 Finding compare_series(const spec::Series* a,
@@ -297,10 +295,10 @@ Finding compare_series(const spec::Series* a,
     values_a[i] = spec::number_at(of_a, rests_a, alignment.pairs[i].key.row);
     values_b[i] = spec::number_at(of_b, rests_b, alignment.pairs[i].row_b);
   }
-  Tally tally(base::ArrayType::float64, tolerance, alignment.pairs.size());
-  tally.add_exact(values_a, values_b);
+  ValueDifferences differences(base::ArrayType::float64, tolerance, alignment.pairs.size());
+  differences.add_exact(values_a, values_b);
   Finding finding;
-  finding.item = tally.finish([&](spec::Divergence& divergence) {
+  finding.item = differences.finish([&](spec::Divergence& divergence) {
     const Pair& pair = alignment.pairs[static_cast<std::size_t>(divergence.position)];
     divergence.position = pair.key.index;
     divergence.where = place_text(pair.key, pair.epoch, show_rank);
@@ -311,7 +309,7 @@ Finding compare_series(const spec::Series* a,
       first.first != values_a.end()) {
     const auto ordinal = static_cast<std::size_t>(first.first - values_a.begin());
     finding.from_start = ordinal == 0;
-    finding.parts_at = place_of(alignment.pairs[ordinal]);
+    finding.diverges_at = place_of(alignment.pairs[ordinal]);
     finding.item.comes_back = same_bits(values_a.back(), values_b.back());
   }
   finding.counts_anew = alignment.by_epoch;

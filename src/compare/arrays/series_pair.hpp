@@ -4,29 +4,42 @@
 
 #include <sabath/spec/metric.hpp>
 
+#include <functional>
+#include <utility>
+
 namespace sabath::compare {
 
-/// Compares one metric of one stream on two sides. Points are aligned by (step, rank), by (epoch,
-/// step, rank) where steps begin anew in each epoch, where there is no step by (epoch, rank), else
-/// by their ordinal within the rank; points with equal keys by the order in which they came. Null
-/// is a side without the metric. `tolerance` has all parts. `rests`: spec::SeriesRests.
+/// Compares one metric of one stream on two sides. Points are aligned by (step, rank), or by
+/// (epoch, step, rank) where steps restart in each epoch. Without steps they are aligned by (epoch,
+/// rank), else by number within the rank. Points with equal keys are aligned in the order of
+/// arrival. A null side lacks the metric. All parts of `tolerance` are set. `rests`:
+/// spec::SeriesRests.
 Finding compare_series(const spec::Series* a,
                        const spec::Series* b,
                        const spec::Tolerance& tolerance,
                        const std::vector<double>* rests_a = nullptr,
                        const std::vector<double>* rests_b = nullptr);
 
-/// How a metric or an array lies to an envelope.
+/// Position of a metric or an array relative to an envelope.
 struct EnvelopeFinding {
   std::optional<spec::Divergence> outside{};  ///< the first place outside of it
-  /// The first place further off than the tolerance where the reruns are not finite.
+  /// First place further away than the tolerance where the reruns are not finite.
   std::string unbounded{};
 };
 
-/// The first steps, in the order in which they happened, at which a value does not hold the
-/// envelope of `reference` and its `reruns`; each value may be off by what the tolerance allows
-/// besides. The sides of the divergence are those of A and B: `reference_is_a` says which the
-/// reference is. Throws Error{usage} for a rerun that has other steps than the reference.
+/// Finds the first values that leave the envelope of `reference` and `reruns`, which have equally
+/// many. The tolerance is added to the envelope. `place_of` gives the name and the position of a
+/// value. The sides of the divergence are A and B: `reference_is_a` says which is the reference.
+EnvelopeFinding hold_to_envelope(
+    const std::vector<double>& reference,
+    const std::vector<double>& other,
+    const std::vector<std::vector<double>>& reruns,
+    const spec::Tolerance& tolerance,
+    bool reference_is_a,
+    const std::function<std::pair<std::string, std::int64_t>(std::size_t)>& place_of);
+
+/// Finds the first steps, in order of time, at which a value leaves the envelope. Throws
+/// Error{usage} for a rerun with other steps than the reference.
 EnvelopeFinding hold_to_envelope(const spec::Series& reference,
                                  const spec::Series& other,
                                  const std::vector<const spec::Series*>& reruns,

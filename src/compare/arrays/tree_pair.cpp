@@ -1,10 +1,8 @@
 #include "tree_pair.hpp"
 
-#include "array_pair.hpp"
-#include "index_text.hpp"
+#include "array_findings.hpp"
 #include "nothing_held.hpp"
 #include "tolerance.hpp"
-#include "unreadable_arrays.hpp"
 
 #include <sabath/base/text/text_table.hpp>
 
@@ -17,10 +15,6 @@
 namespace sabath::compare {
 namespace {
 
-auto key_of(const spec::ArrayTree& tree) {
-  return std::tie(tree.path, tree.is_attribute);
-}
-
 base::ArrayInfo info_of(const spec::ArrayTree& tree) {
   base::ArrayInfo info{tree.path,
                        base::parse_array_type(tree.type).value_or(base::ArrayType::opaque),
@@ -31,7 +25,7 @@ base::ArrayInfo info_of(const spec::ArrayTree& tree) {
   return info;
 }
 
-/// Are chunks of one number the same elements?
+/// Whether chunks with the same index have the same elements.
 bool are_cut_alike(const spec::ArrayTree& a, const spec::ArrayTree& b) {
   return a.type == b.type && a.shape == b.shape && a.column_major == b.column_major &&
          a.chunk == b.chunk && a.chunk > 0 && a.chunks.size() == b.chunks.size() &&
@@ -42,7 +36,6 @@ bool is_within(const spec::ChunkDigest& a, const spec::ChunkDigest& b) {
   return a.exact == b.exact || (a.rounded && a.rounded == b.rounded);
 }
 
-/// What the chunks that differ come to.
 struct Differing {
   std::uint64_t chunks = 0;
   std::uint64_t beyond = 0;  ///< that may be beyond the tolerance
@@ -119,34 +112,18 @@ Findings compare_trees(const std::string& name,
       add(tree, structural(side, info_of(tree).elements()));
     }
   };
-  auto at_a = a.arrays.begin();
-  auto at_b = b.arrays.begin();
-  while (at_a != a.arrays.end() || at_b != b.arrays.end()) {
-    if (at_b == b.arrays.end() || (at_a != a.arrays.end() && key_of(*at_a) < key_of(*at_b))) {
-      add_single(*at_a, "only in A");
-      ++at_a;
-    } else if (at_a == a.arrays.end() || key_of(*at_b) < key_of(*at_a)) {
-      add_single(*at_b, "only in B");
-      ++at_b;
-    } else {
-      const std::string& why = at_a->unreadable.empty() ? at_b->unreadable : at_a->unreadable;
-      const std::string structure = structural_difference(info_of(*at_a), info_of(*at_b));
-      if (!why.empty()) {
-        unreadable.add(name_of(*at_a), why);
-      } else if (!structure.empty()) {
-        add(*at_a, structural(structure, 0));
-      } else if (!are_cut_alike(*at_a, *at_b)) {
-        unreadable.add(name_of(*at_a), "was cut into other chunks on each side");
-      } else {
-        Finding finding = compare_tree(*at_a, *at_b, recipe, asked);
-        if (is_all_nan(finding.item) && !at_a->is_attribute)
-          unreadable.add(name_of(*at_a), only_nan);
-        add(*at_a, std::move(finding));
-      }
-      ++at_a;
-      ++at_b;
-    }
-  }
+  const auto add_both = [&](const spec::ArrayTree& in_a, const spec::ArrayTree& in_b) {
+    const std::string& why = in_a.unreadable.empty() ? in_b.unreadable : in_a.unreadable;
+    if (!why.empty()) return unreadable.add(name_of(in_a), why);
+    const std::string structure = structural_difference(info_of(in_a), info_of(in_b));
+    if (!structure.empty()) return add(in_a, structural(structure, 0));
+    if (!are_cut_alike(in_a, in_b))
+      return unreadable.add(name_of(in_a), "was cut into other chunks on each side");
+    Finding finding = compare_tree(in_a, in_b, recipe, asked);
+    if (is_all_nan(finding.item) && !in_a.is_attribute) unreadable.add(name_of(in_a), only_nan);
+    add(in_a, std::move(finding));
+  };
+  pair_by_name(a.arrays, b.arrays, add_single, add_both);
   findings.not_evaluated = unreadable.take(name);
   if (hold_nothing(a) && hold_nothing(b)) findings.not_evaluated.push_back(nothing_held_text(name));
   return findings;
@@ -158,12 +135,11 @@ EqualChunks::EqualChunks(const spec::OutputTrees* a,
     : elements_(array.elements()) {
   if (a == nullptr || b == nullptr) return;
   const auto find = [&](const spec::OutputTrees& trees) {
-    const auto key = std::tie(array.path, array.is_attribute);
-    const auto found = std::lower_bound(
-        trees.arrays.begin(), trees.arrays.end(), key, [](const auto& tree, const auto& wanted) {
-          return key_of(tree) < wanted;
-        });
-    return found != trees.arrays.end() && key_of(*found) == key ? &*found : nullptr;
+    const auto key = [](const spec::ArrayTree& tree) {
+      return std::tie(tree.path, tree.is_attribute);
+    };
+    const auto found = std::ranges::lower_bound(trees.arrays, key_of(array), {}, key);
+    return found != trees.arrays.end() && key(*found) == key_of(array) ? &*found : nullptr;
   };
   const spec::ArrayTree* const of_a = find(*a);
   const spec::ArrayTree* const of_b = find(*b);
@@ -178,14 +154,14 @@ EqualChunks::EqualChunks(const spec::OutputTrees* a,
 }
 
 EqualChunks::Stretch EqualChunks::from(std::uint64_t first) const {
-  Stretch stretch;
-  if (a_ == nullptr) return stretch;
+  Stretch equal;
+  if (a_ == nullptr) return equal;
   for (std::size_t i = first / a_->chunk; i < a_->chunks.size(); ++i) {
     if (a_->chunks[i].exact != b_->chunks[i].exact) break;
-    stretch.elements = std::min((i + 1) * a_->chunk, elements_) - first;
-    stretch.nans += a_->chunks[i].nans.value_or(0);
+    equal.elements = std::min((i + 1) * a_->chunk, elements_) - first;
+    equal.nans += a_->chunks[i].nans.value_or(0);
   }
-  return stretch;
+  return equal;
 }
 
 std::uint64_t EqualChunks::to_boundary(std::uint64_t first) const {

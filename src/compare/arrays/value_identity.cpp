@@ -10,24 +10,16 @@
 
 namespace sabath::compare {
 
+static std::string whole_at(const RunValues& metric, std::size_t run) {
+  return metric.whole.empty() ? std::string() : metric.whole[run];
+}
+
 std::uint64_t bits_of(double value) {
   return std::isnan(value) ? ~std::uint64_t{0} : std::bit_cast<std::uint64_t>(value);
 }
 
 Identity identity_of(const RunValues& metric, std::size_t run) {
-  return {bits_of(*metric.values[run]), metric.whole.empty() ? std::string() : metric.whole[run]};
-}
-
-bool differ_in_digits_alone(const RunValues& metric) {
-  if (metric.whole.empty()) return false;
-  std::set<std::uint64_t> doubles;
-  std::set<Identity> numbers;
-  for (std::size_t run = 0; run < metric.values.size(); ++run) {
-    if (!metric.values[run]) continue;
-    doubles.insert(bits_of(*metric.values[run]));
-    numbers.insert(identity_of(metric, run));
-  }
-  return doubles.size() == 1 && numbers.size() > 1;
+  return {bits_of(*metric.values[run]), whole_at(metric, run)};
 }
 
 base::ExactNumber exact_value(double value, const std::string& whole) {
@@ -39,8 +31,7 @@ std::vector<base::ExactNumber> exact_values(const RunValues& metric) {
   std::vector<base::ExactNumber> numbers;
   for (std::size_t run = 0; run < metric.values.size(); ++run) {
     if (!metric.values[run] || !std::isfinite(*metric.values[run])) continue;
-    const std::string whole = metric.whole.empty() ? std::string() : metric.whole[run];
-    numbers.push_back(exact_value(*metric.values[run], whole));
+    numbers.push_back(exact_value(*metric.values[run], whole_at(metric, run)));
   }
   return numbers;
 }
@@ -66,7 +57,7 @@ std::optional<Ends> ends_of(const RunValues& metric) {
   std::optional<Ends> ends;
   for (std::size_t run = 0; run < metric.values.size(); ++run) {
     if (!metric.values[run] || !std::isfinite(*metric.values[run])) continue;
-    const std::string whole = metric.whole.empty() ? std::string() : metric.whole[run];
+    const std::string whole = whole_at(metric, run);
     const base::ExactNumber number = exact_value(*metric.values[run], whole);
     const std::string text = value_text(*metric.values[run], whole);
     if (!ends) ends = Ends{number, number, text, text};
@@ -86,24 +77,40 @@ std::string Ends::text() const {
   return fmt::format("lie between {} and {}", least_text, most_text);
 }
 
-std::optional<DigitsVerdict> judge_digits(const RunValues& metric,
-                                          std::optional<double> margin,
-                                          bool is_uniform) {
-  if (!differ_in_digits_alone(metric)) return std::nullopt;
-  const Ends ends = ends_of(metric).value_or(Ends{});
-  if (margin && ends.most.rest - ends.least.rest <= *margin) {
-    return DigitsVerdict{spec::Verdict::pass,
-                         ends.text() + fmt::format(", within the margin {}", *margin)};
-  }
+namespace {
+
+/// Number of different whole numbers, where all have one nearest double. No test distinguishes
+/// these.
+std::optional<std::size_t> count_of_one_double(const RunValues& metric) {
+  if (metric.whole.empty()) return std::nullopt;
+  std::set<std::uint64_t> doubles;
   std::set<Identity> numbers;
   for (std::size_t run = 0; run < metric.values.size(); ++run) {
-    if (metric.values[run]) numbers.insert(identity_of(metric, run));
+    if (!metric.values[run]) continue;
+    doubles.insert(bits_of(*metric.values[run]));
+    numbers.insert(identity_of(metric, run));
   }
-  return DigitsVerdict{
+  if (doubles.size() != 1 || numbers.size() < 2) return std::nullopt;
+  return numbers.size();
+}
+
+}  // namespace
+
+std::optional<Judgement> judge_digits(const RunValues& metric,
+                                      std::optional<double> margin,
+                                      bool is_uniform) {
+  const auto count = count_of_one_double(metric);
+  if (!count) return std::nullopt;
+  const Ends ends = ends_of(metric).value_or(Ends{});
+  if (margin && ends.most.rest - ends.least.rest <= *margin) {
+    return Judgement{spec::Verdict::pass,
+                     ends.text() + fmt::format(", within the margin {}", *margin)};
+  }
+  return Judgement{
       is_uniform ? spec::Verdict::fail : spec::Verdict::inconclusive,
       fmt::format("{} different whole numbers are nearest to one double, so that no test tells "
                   "them apart",
-                  numbers.size())};
+                  *count)};
 }
 
 void add_digits(const std::vector<std::size_t>& group_of_run,

@@ -8,7 +8,7 @@
 namespace sabath::compare {
 namespace {
 
-/// A symmetric matrix that is positive semidefinite, factored as P'L L'P as far as its rank goes.
+/// A symmetric positive semidefinite matrix, factored as P'L L'P up to its rank.
 class PivotedCholesky {
  public:
   PivotedCholesky(std::vector<double> matrix, std::size_t size)
@@ -19,7 +19,7 @@ class PivotedCholesky {
 
   std::size_t rank() const { return rank_; }
 
-  /// Some solution of M x = y, where there is one: columns that depend on others get zero.
+  /// A solution of M x = y, if one exists; dependent columns get zero.
   std::vector<double> solve(const std::vector<double>& right) const {
     std::vector<double> y(rank_);
     for (std::size_t i = 0; i < rank_; ++i) {
@@ -92,9 +92,7 @@ class PivotedCholesky {
 class Design {
  public:
   Design(const std::vector<Cell>& cells, std::vector<CellFactor> factors) : cells_(cells) {
-    std::sort(factors.begin(), factors.end(), [](const CellFactor& a, const CellFactor& b) {
-      return a.count > b.count;
-    });
+    std::ranges::sort(factors, std::greater<>(), &CellFactor::count);
     largest_ = factors.front();
     factors.erase(factors.begin());
     others_ = std::move(factors);
@@ -113,7 +111,7 @@ class Design {
   std::size_t columns() const { return columns_; }
   std::size_t levels_in_use() const {
     return static_cast<std::size_t>(
-        std::count_if(weights_.begin(), weights_.end(), [](double w) { return w > 0; }));
+        std::ranges::count_if(weights_, [](double w) { return w > 0; }));
   }
 
   /// Z'WZ - Z'WA (A'WA)^-1 A'WZ, where A is the eliminated factor and Z the others.
@@ -142,7 +140,7 @@ class Design {
     return matrix;
   }
 
-  /// Takes from each value the mean of its level of the eliminated factor.
+  /// Subtracts from each value the mean of its level of the eliminated factor.
   void center(std::vector<double>& values) const {
     for (std::size_t level = 0; level < by_level_.size(); ++level) {
       if (by_level_[level].size() == 1) {  // exactly, whatever the weight
@@ -194,7 +192,7 @@ double weighted_squares(const std::vector<Cell>& cells, const std::vector<double
   return sum;
 }
 
-/// The cells' means without the mean of all.
+/// Means of the cells minus the total mean.
 std::vector<double> deviations(const std::vector<Cell>& cells) {
   double all = 0;
   for (const Cell& cell : cells)

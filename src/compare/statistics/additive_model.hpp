@@ -22,12 +22,13 @@ struct AdditiveFit {
   std::uint64_t rank = 1;  ///< parameters that can be estimated, the mean among them
 };
 
-/// How many levels all factors but the largest may have together.
+/// Most levels that all factors except the largest may have together.
 constexpr std::uint64_t most_eliminated_levels = 1000;
 
-/// Weighted least squares of the cells' means on the sum of one effect for each factor; no factors:
-/// the mean alone. The factor with the most levels is eliminated (its part of the normal equations
-/// is diagonal), the rest is solved by a Cholesky factorisation with pivots that gives the rank.
+/// Weighted least squares of the means of cells on the sum of one effect for each factor. Without
+/// factors: the mean alone. The factor with the most levels is eliminated, as its part of the
+/// normal equations is diagonal. A Cholesky factorisation with pivots solves the rest and gives the
+/// rank.
 AdditiveFit fit_additive(const std::vector<Cell>& cells, std::vector<CellFactor> factors);
 
 }  // namespace sabath::compare

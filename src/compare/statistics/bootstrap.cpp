@@ -90,17 +90,14 @@ std::optional<BootstrapInterval> bca_interval(const Groups& groups,
                                               const GroupStatistic& statistic,
                                               const Resampling& how) {
   const auto is_small = [](const auto& group) { return group.size() < fewest; };
-  if (groups.empty() || how.resamples == 0 || std::any_of(groups.begin(), groups.end(), is_small))
+  if (groups.empty() || how.resamples == 0 || std::ranges::any_of(groups, is_small))
     return std::nullopt;
   BootstrapInterval result;
   result.how = how;
   result.estimate = value_of(statistic, groups);
   std::vector<double> values = resampled_values(groups, statistic, how);
-  const bool is_finite =
-      std::isfinite(result.estimate) &&
-      std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); });
-  if (!is_finite) return std::nullopt;
-  std::sort(values.begin(), values.end());
+  if (!std::isfinite(result.estimate) || !all_finite(values)) return std::nullopt;
+  std::ranges::sort(values);
   if (values.front() == values.back()) {
     result.interval = {values.front(), values.back()};
     return result;

@@ -1,18 +1,21 @@
 #include "cascade.hpp"
 
-#include "step_clock.hpp"
+#include <sabath/base/series_sink.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <map>
+#include <limits>
 #include <string_view>
-#include <tuple>
 
 namespace sabath::compare {
 namespace {
+
+constexpr std::int64_t last = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t unplaced = last - 2;   ///< of another clock than the others
+constexpr std::int64_t by_record = last - 1;  ///< neither step nor epoch is known
 
 std::string in_lower_case(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) {
@@ -23,12 +26,10 @@ std::string in_lower_case(std::string text) {
 
 template <std::size_t n>
 bool has_any(const std::string& name, const std::array<std::string_view, n>& words) {
-  return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
-    return name.find(word) != std::string::npos;
-  });
+  return std::ranges::any_of(
+      words, [&](std::string_view word) { return name.find(word) != std::string::npos; });
 }
 
-/// Without the stage, which can be called anything.
 std::string own_name(const Finding& finding) {
   const std::string& name = finding.item.name;
   const bool has_stage = name.starts_with(finding.stage + "/");
@@ -77,7 +78,7 @@ std::string title_of(const Finding& finding) {
   return finding.item.name + (finding.item.judged || finding.in_conflict ? "" : ", not declared");
 }
 
-/// One that differs goes before one that is equal.
+/// A sign that differs has priority over an equal one.
 void take(std::optional<Cascade::Sign>& sign, const Finding& finding, bool is_different) {
   if (sign && (sign->differs || !is_different)) return;
   sign = Cascade::Sign{is_different, title_of(finding)};
@@ -140,14 +141,43 @@ const Finding* earlier_sign(const std::vector<Finding>& metrics,
     if (earliest == nullptr || place(metric) < place(*earliest)) earliest = &metric;
   }
   if (earliest == nullptr || first == nullptr) return earliest;
-  const bool is_metric = std::any_of(
-      metrics.begin(), metrics.end(), [&](const Finding& metric) { return &metric == first; });
+  const bool is_metric =
+      std::ranges::any_of(metrics, [&](const Finding& metric) { return &metric == first; });
   const std::size_t stage = stages.place(first->stage);
   const bool is_earlier =
       stages.place(earliest->stage) < stage ||
       (stages.place(earliest->stage) == stage &&
        (!is_metric || !first->item.first_bitwise || when(*earliest) < when(*first)));
   return is_earlier ? earliest : nullptr;
+}
+
+StepClock::StepClock(const std::string& stage, const std::vector<Finding>& metrics) {
+  for (const Finding& metric : metrics) {
+    if (metric.stage != stage) continue;
+    counts_anew_ = counts_anew_ || metric.counts_anew;
+    for (const auto& [epoch, step] : metric.epoch_ends) {
+      const auto [known, is_new] = last_steps_.emplace(epoch, step);
+      if (!is_new) known->second = std::max(known->second, step);
+    }
+  }
+}
+
+StepClock::When StepClock::when(const Finding& metric) const {
+  if (!metric.item.first_bitwise) return {last, last};
+  return when(metric.diverges_at);
+}
+
+StepClock::When StepClock::when(const SeriesPlace& at) const {
+  const bool has_step = at.step != base::no_step;
+  const bool has_epoch = at.epoch != base::no_step;
+  if (!has_step && !has_epoch) return {by_record, at.record};
+  if (counts_anew_) {
+    if (!has_epoch) return {unplaced, at.step};
+    return {at.epoch, has_step ? at.step : last};
+  }
+  if (has_step) return {at.step, 0};
+  const auto end = last_steps_.find(at.epoch);
+  return end == last_steps_.end() ? When{unplaced, at.epoch} : When{end->second, 1};
 }
 
 }  // namespace sabath::compare

@@ -11,17 +11,6 @@
 namespace sabath::compare {
 namespace {
 
-using StudentsT = boost::math::students_t;
-
-double above(double t, double freedom) {
-  return boost::math::cdf(boost::math::complement(StudentsT(freedom), t));
-}
-
-/// The t that is exceeded with probability `tail`.
-double critical(double tail, double freedom) {
-  return boost::math::quantile(boost::math::complement(StudentsT(freedom), tail));
-}
-
 double square(double value) {
   return value * value;
 }
@@ -31,6 +20,14 @@ Interval around(double middle, double half_width) {
 }
 
 }  // namespace
+
+double t_tail(double t, double freedom) {
+  return boost::math::cdf(boost::math::complement(boost::math::students_t(freedom), t));
+}
+
+double t_exceeded(double tail, double freedom) {
+  return boost::math::quantile(boost::math::complement(boost::math::students_t(freedom), tail));
+}
 
 std::optional<Welch> welch_test(const Moments& a, const Moments& b) {
   if (a.n < 2 || b.n < 2) return std::nullopt;
@@ -49,7 +46,7 @@ std::optional<Welch> welch_test(const Moments& a, const Moments& b) {
   welch.t = difference / welch.standard_error;
   welch.freedom = 1 / (share_a * share_a / static_cast<double>(a.n - 1) +
                        share_b * share_b / static_cast<double>(b.n - 1));
-  welch.p = 2 * above(std::abs(welch.t), welch.freedom);
+  welch.p = 2 * t_tail(std::abs(welch.t), welch.freedom);
   return welch;
 }
 
@@ -61,11 +58,11 @@ std::optional<Equivalence> equivalence_test(const Moments& a,
   if (!welch || !(margin >= 0)) return std::nullopt;
   Equivalence test;
   test.margin = margin;
-  const double lower = above((welch->difference + margin) / welch->standard_error, welch->freedom);
-  const double upper = above((margin - welch->difference) / welch->standard_error, welch->freedom);
+  const double lower = t_tail((welch->difference + margin) / welch->standard_error, welch->freedom);
+  const double upper = t_tail((margin - welch->difference) / welch->standard_error, welch->freedom);
   test.p = std::max(lower, upper);
   test.interval =
-      around(welch->difference, critical(alpha, welch->freedom) * welch->standard_error);
+      around(welch->difference, t_exceeded(alpha, welch->freedom) * welch->standard_error);
   test.holds = test.p < alpha;
   return test;
 }
@@ -85,13 +82,7 @@ std::optional<double> hedges_g(const Moments& a, const Moments& b) {
 std::optional<Interval> prediction_interval(const Moments& reference, double alpha) {
   if (reference.n < 2 || !std::isfinite(reference.mean)) return std::nullopt;
   const auto n = static_cast<double>(reference.n);
-  return around(reference.mean, critical(alpha / 2, n - 1) * reference.sd * std::sqrt(1 + 1 / n));
-}
-
-std::optional<Interval> mean_interval(const Moments& group, double alpha) {
-  if (group.n < 2 || !std::isfinite(group.mean)) return std::nullopt;
-  const auto n = static_cast<double>(group.n);
-  return around(group.mean, critical(alpha / 2, n - 1) * group.sd / std::sqrt(n));
+  return around(reference.mean, t_exceeded(alpha / 2, n - 1) * reference.sd * std::sqrt(1 + 1 / n));
 }
 
 double mean_sd(const Moments& a, const Moments& b) {
@@ -103,7 +94,7 @@ std::vector<double> holm(std::span<const double> p) {
   std::vector<std::size_t> order(p.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::erase_if(order, [&](std::size_t i) { return std::isnan(p[i]); });
-  std::sort(order.begin(), order.end(), [&](std::size_t i, std::size_t j) { return p[i] < p[j]; });
+  std::ranges::sort(order, [&](std::size_t i, std::size_t j) { return p[i] < p[j]; });
   double highest = 0;
   for (std::size_t k = 0; k < order.size(); ++k) {
     highest = std::max(highest, std::min(1.0, static_cast<double>(p.size() - k) * p[order[k]]));

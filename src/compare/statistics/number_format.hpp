@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sabath/base/array_source.hpp>
 #include <sabath/base/text/exact_number.hpp>
 
 #include <algorithm>
@@ -146,5 +147,51 @@ struct IntegerFormat {
     return {x, y, absolute, relative_difference(x, y, absolute), steps, false};
   }
 };
+
+/// The double that is nearest to a value.
+template <class Format>
+double as_double(typename Format::Bits bits) {
+  if constexpr (requires { Format::value(bits); }) {
+    return Format::value(bits);
+  } else {
+    return static_cast<double>(bits);
+  }
+}
+
+/// Calls `use` with a value of the format of numbers of `type`. Returns false, without a call, for
+/// texts and opaque values.
+template <class Use>
+bool with_format(base::ArrayType type, const Use& use) {
+  switch (type) {
+    case base::ArrayType::float64:
+      return use(Float64{}), true;
+    case base::ArrayType::float32:
+      return use(Float32{}), true;
+    case base::ArrayType::float16:
+      return use(Float16{}), true;
+    case base::ArrayType::bfloat16:
+      return use(Bfloat16{}), true;
+    case base::ArrayType::int64:
+      return use(IntegerFormat<std::int64_t>{}), true;
+    case base::ArrayType::int32:
+      return use(IntegerFormat<std::int32_t>{}), true;
+    case base::ArrayType::int16:
+      return use(IntegerFormat<std::int16_t>{}), true;
+    case base::ArrayType::int8:
+      return use(IntegerFormat<std::int8_t>{}), true;
+    case base::ArrayType::uint64:
+      return use(IntegerFormat<std::uint64_t>{}), true;
+    case base::ArrayType::uint32:
+      return use(IntegerFormat<std::uint32_t>{}), true;
+    case base::ArrayType::uint16:
+      return use(IntegerFormat<std::uint16_t>{}), true;
+    case base::ArrayType::uint8:
+      return use(IntegerFormat<std::uint8_t>{}), true;
+    case base::ArrayType::text:
+    case base::ArrayType::opaque:
+      break;
+  }
+  return false;
+}
 
 }  // namespace sabath::compare

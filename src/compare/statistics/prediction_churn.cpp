@@ -1,6 +1,5 @@
-#include "prediction_churn.hpp"
-
 #include "number_format.hpp"
+#include "result_items.hpp"
 
 #include <fmt/format.h>
 
@@ -14,17 +13,15 @@ namespace sabath::compare {
 namespace {
 
 using base::ArrayInfo;
-using base::ArrayType;
 
 constexpr std::uint64_t churn_block_bytes = 1U << 20U;
 
-/// Where the greatest of each row is; rows may come in pieces.
 template <class Format>
 class Winners {
  public:
   explicit Winners(std::uint64_t columns) : columns_(columns) {}
 
-  /// Of the rows that end in these values.
+  /// Winners of the rows that end in these values.
   std::vector<std::uint64_t> take(std::span<const std::byte> values) {
     std::vector<std::uint64_t> winners;
     typename Format::Bits bits{};
@@ -90,36 +87,10 @@ std::uint64_t changed_winners(base::ArraySource& a,
                               base::ArraySource& b,
                               const ArrayInfo& of_a,
                               const ArrayInfo& of_b) {
-  switch (of_a.type) {
-    case ArrayType::float64:
-      return count_changed<Float64>(a, b, of_a, of_b);
-    case ArrayType::float32:
-      return count_changed<Float32>(a, b, of_a, of_b);
-    case ArrayType::float16:
-      return count_changed<Float16>(a, b, of_a, of_b);
-    case ArrayType::bfloat16:
-      return count_changed<Bfloat16>(a, b, of_a, of_b);
-    case ArrayType::int64:
-      return count_changed<IntegerFormat<std::int64_t>>(a, b, of_a, of_b);
-    case ArrayType::int32:
-      return count_changed<IntegerFormat<std::int32_t>>(a, b, of_a, of_b);
-    case ArrayType::int16:
-      return count_changed<IntegerFormat<std::int16_t>>(a, b, of_a, of_b);
-    case ArrayType::int8:
-      return count_changed<IntegerFormat<std::int8_t>>(a, b, of_a, of_b);
-    case ArrayType::uint64:
-      return count_changed<IntegerFormat<std::uint64_t>>(a, b, of_a, of_b);
-    case ArrayType::uint32:
-      return count_changed<IntegerFormat<std::uint32_t>>(a, b, of_a, of_b);
-    case ArrayType::uint16:
-      return count_changed<IntegerFormat<std::uint16_t>>(a, b, of_a, of_b);
-    case ArrayType::uint8:
-      return count_changed<IntegerFormat<std::uint8_t>>(a, b, of_a, of_b);
-    case ArrayType::text:
-    case ArrayType::opaque:
-      break;
-  }
-  return 0;
+  std::uint64_t changed = 0;
+  with_format(of_a.type,
+              [&](auto format) { changed = count_changed<decltype(format)>(a, b, of_a, of_b); });
+  return changed;
 }
 
 std::optional<ArrayInfo> find(base::ArraySource& source, const std::string& path) {
@@ -129,17 +100,17 @@ std::optional<ArrayInfo> find(base::ArraySource& source, const std::string& path
   return std::nullopt;
 }
 
-/// Why no predictions can be told apart; empty: they can.
+/// Why predictions cannot be compared; empty: they can.
 std::string obstacle(const std::optional<ArrayInfo>& a,
                      const std::optional<ArrayInfo>& b,
                      spec::Prediction kind) {
-  if (!a && !b) return "there is no such array";
+  if (!a && !b) return "the array is missing";
   if (!a || !b) return fmt::format("only {} has that array", a ? "A" : "B");
   if (!a->unreadable.empty() || !b->unreadable.empty()) return "it cannot be read";
   if (a->shape != b->shape || a->type != b->type) return "its shape or type is not the same";
   if (a->elements() == 0) return "it is empty";
   if (kind == spec::Prediction::argmax && (a->shape.empty() || base::size_of(a->type) == 0))
-    return "the greatest of a row wants rows of numbers";
+    return "the largest of a row needs rows of numbers";
   return {};
 }
 
@@ -155,10 +126,8 @@ void add_churn(const std::string& output,
     const auto of_a = find(a, path);
     const auto of_b = find(b, path);
     const std::string why = obstacle(of_a, of_b, kind);
-    const auto found =
-        std::find_if(findings.items.begin(), findings.items.end(), [&](const Finding& finding) {
-          return finding.item.name == name;
-        });
+    const auto found = std::ranges::find(
+        findings.items, name, [](const Finding& finding) { return finding.item.name; });
     if (!why.empty() || found == findings.items.end()) {
       findings.not_evaluated.push_back(fmt::format("the predictions {}: {}", name, why));
       continue;

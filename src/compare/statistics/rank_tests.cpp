@@ -17,15 +17,14 @@ constexpr double most_exact_paths = 1e6;
 
 std::vector<double> sorted(std::span<const double> values) {
   std::vector<double> result(values.begin(), values.end());
-  std::sort(result.begin(), result.end());
+  std::ranges::sort(result);
   return result;
 }
 
 bool has_nan(std::span<const double> values) {
-  return std::any_of(values.begin(), values.end(), [](double v) { return std::isnan(v); });
+  return std::ranges::any_of(values, [](double v) { return std::isnan(v); });
 }
 
-/// The values of both groups in order, ties together.
 struct Pooled {
   std::vector<std::uint64_t> doubled_ranks{};  ///< twice the mean rank: a whole number
   double rank_sum_a = 0;
@@ -39,7 +38,7 @@ Pooled pool(std::span<const double> a, std::span<const double> b) {
     all.emplace_back(value, true);
   for (const double value : b)
     all.emplace_back(value, false);
-  std::sort(all.begin(), all.end());
+  std::ranges::sort(all);
   Pooled pooled;
   for (std::size_t from = 0; from < all.size();) {
     std::size_t to = from;
@@ -74,7 +73,7 @@ std::vector<double> ways_of_sums(const std::vector<std::uint64_t>& ranks, std::s
   return {ways.end() - static_cast<std::ptrdiff_t>(width), ways.end()};
 }
 
-/// How likely a sum is as far from its mean as this one.
+/// Probability that a sum is at least as far from its mean.
 double exact_rank_p(const Pooled& pooled, std::size_t n, std::size_t m) {
   const std::size_t chosen = std::min(n, m);  // the other's sum is all but this
   const std::vector<double> ways = ways_of_sums(pooled.doubled_ranks, chosen);
@@ -92,7 +91,7 @@ double exact_rank_p(const Pooled& pooled, std::size_t n, std::size_t m) {
   return extreme / all;
 }
 
-/// A double as an integer in the same order, for halving intervals of doubles.
+/// A double as an integer in the same order, for bisection.
 std::int64_t order_of(double value) {
   const auto bits = std::bit_cast<std::int64_t>(value + 0.0);
   return bits >= 0 ? bits : std::numeric_limits<std::int64_t>::min() - bits;
@@ -103,7 +102,7 @@ double value_of(std::int64_t order) {
                                           : std::numeric_limits<std::int64_t>::min() - order);
 }
 
-/// How the differences of sorted values lie about a limit.
+/// Numbers of differences of sorted values below and at a limit.
 struct Passed {
   std::uint64_t count = 0;      ///< no greater than it
   double greatest = -HUGE_VAL;  ///< of these
@@ -123,7 +122,7 @@ Passed pass(const std::vector<double>& a, const std::vector<double>& b, double l
   return passed;
 }
 
-/// The k-th smallest (from 1) of the differences in (low, high], which are not many.
+/// The k-th smallest (from 1) of the few differences in (low, high].
 double kth_between(const std::vector<double>& a,
                    const std::vector<double>& b,
                    double low,
@@ -142,13 +141,13 @@ double kth_between(const std::vector<double>& a,
   return *at;
 }
 
-/// The k-th smallest (from 1) of all differences a_i - b_j: rounding keeps their order. What lies
-/// between a lower bound and a higher one is narrowed by how many differences each has, in turn by
-/// interpolation, beyond it, and by halves, so that it also ends where many are equal.
+/// The k-th smallest (from 1) of all differences a_i - b_j: rounding keeps their order. Narrows a
+/// lower and a higher bound by the number of differences below each: in turn by interpolation,
+/// beyond it, and by halves. So it also ends where many are equal.
 double kth_difference(const std::vector<double>& a, const std::vector<double>& b, std::uint64_t k) {
   std::int64_t low = order_of(a.front() - b.back()) - 1;
   std::int64_t high = order_of(a.back() - b.front());
-  std::uint64_t to_low = 0;  // so many are no greater: fewer than k
+  std::uint64_t to_low = 0;  // so many are not greater: fewer than k
   std::uint64_t to_high = std::uint64_t{a.size()} * b.size();
   for (unsigned turn = 0; low + 1 < high; ++turn) {
     if (to_high - to_low <= a.size() + b.size())
@@ -197,11 +196,6 @@ std::uint64_t left_out(std::size_t n, std::size_t m, double alpha) {
   return k;
 }
 
-bool all_finite(std::span<const double> values) {
-  return std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
-}
-
-/// Of sorted values.
 std::optional<Interval> interval_of_sorted(const std::vector<double>& a,
                                            const std::vector<double>& b,
                                            double alpha) {
@@ -211,8 +205,8 @@ std::optional<Interval> interval_of_sorted(const std::vector<double>& a,
   return Interval{kth_difference(a, b, k), kth_difference(a, b, pairs + 1 - k)};
 }
 
-/// The widest gap between two distribution functions, times n m, which is a whole number; and after
-/// how many of the pooled values a step ends, since ties are one step.
+/// The widest gap between two distribution functions, times n m, which is a whole number.
+/// `ends_step`: after which pooled values a step ends, since ties are one step.
 struct Gap {
   std::int64_t widest = 0;
   std::vector<char> ends_step{};
@@ -237,7 +231,7 @@ Gap widest_gap(const std::vector<double>& a, const std::vector<double>& b) {
   return gap;
 }
 
-/// How likely a random path from (0, 0) to (n, m) is that far out somewhere on its way.
+/// Probability that a random path from (0, 0) to (n, m) reaches that distance.
 double chance_of_paths(const Gap& gap, std::int64_t n, std::int64_t m) {
   std::vector<double> out(static_cast<std::size_t>(m) + 1, 0);
   for (std::int64_t x = 0; x <= n; ++x) {
@@ -269,14 +263,10 @@ double PairCounts::cliffs_delta() const {
   return (static_cast<double>(greater) - static_cast<double>(less)) / total();
 }
 
-double PairCounts::superiority() const {
-  return (static_cast<double>(greater) + static_cast<double>(equal) / 2) / total();
-}
-
 PairCounts count_pairs(std::span<const double> a, std::span<const double> b) {
   std::vector<double> others(b.begin(), b.end());
   std::erase_if(others, [](double value) { return std::isnan(value); });
-  std::sort(others.begin(), others.end());
+  std::ranges::sort(others);
   PairCounts counts;
   for (const double value : a) {
     if (std::isnan(value)) continue;
@@ -290,7 +280,7 @@ PairCounts count_pairs(std::span<const double> a, std::span<const double> b) {
 
 std::string mann_whitney_refusal(std::uint64_t n, std::uint64_t m) {
   if (std::min(n, m) >= 4) return {};
-  return "Mann-Whitney wants at least 4 runs a side: of 3 and 3 the smallest p there can be is "
+  return "Mann-Whitney needs at least 4 runs a side: of 3 and 3 the smallest p there can be is "
          "0.10";
 }
 

@@ -1,13 +1,12 @@
 #include <sabath/base/error.hpp>
+#include <sabath/compare/mean_tests.hpp>
 #include <sabath/compare/rcp.hpp>
 
-#include <boost/math/distributions/students_t.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <numeric>
 
@@ -33,7 +32,7 @@ double population_sd(std::span<const double> values) {
 std::span<const double> trimmed(const std::vector<double>& sorted, std::uint64_t at_each_end) {
   if (sorted.size() <= 2 * at_each_end) {
     throw Error(ErrorKind::usage,
-                fmt::format("an olympic mean that drops {} at each end wants at least {} runs, "
+                fmt::format("an olympic mean that drops {} at each end needs at least {} runs, "
                             "there are {}",
                             at_each_end,
                             2 * at_each_end + 1,
@@ -49,8 +48,7 @@ void set_minimum(RcpPoint& point, const RcpRules& rules) {
   const double freedom = static_cast<double>(point.n_reference + point.n_submission) - 2;
   point.minimum = point.mean;
   if (point.sd > 0 && freedom > 0) {
-    point.t = boost::math::quantile(
-        boost::math::complement(boost::math::students_t(freedom), rules.alpha));
+    point.t = t_exceeded(rules.alpha, freedom);
     const double error = point.sd * std::sqrt(1 / static_cast<double>(point.n_reference) +
                                               1 / static_cast<double>(point.n_submission));
     point.minimum = std::max(0.0, point.mean - point.t * error);
@@ -75,26 +73,16 @@ RcpPoint between(const RcpPoint& low,
   return point;
 }
 
-/// Nothing above the largest.
+/// Returns nothing above the largest batch size.
 std::optional<RcpPoint> point_for(const std::vector<RcpPoint>& points,
                                   std::uint64_t batch_size,
                                   const RcpRules& rules) {
-  const auto above = std::lower_bound(
-      points.begin(), points.end(), batch_size, [](const RcpPoint& point, std::uint64_t size) {
-        return point.batch_size < size;
-      });
+  const auto above = std::ranges::lower_bound(points, batch_size, {}, &RcpPoint::batch_size);
   if (above == points.end()) return std::nullopt;
   if (above == points.begin() || above->batch_size == batch_size) return *above;
   return between(*(above - 1), *above, batch_size, rules);
 }
 
-RcpVerdict inconclusive(std::string reason) {
-  RcpVerdict result;
-  result.reason = std::move(reason);
-  return result;
-}
-
-/// The text as a whole number is written ("007" is "7"); nothing where it is none of 64 bits.
 std::optional<std::string> whole_number(const std::string& text) {
   const char* end = text.data() + text.size();
   const auto read = [&](auto number) -> std::optional<std::string> {
@@ -102,7 +90,7 @@ std::optional<std::string> whole_number(const std::string& text) {
     if (problem != std::errc{} || rest != end) return std::nullopt;
     return std::to_string(number);
   };
-  if (const auto found = read(std::uint64_t{0})) return found;
+  if (auto found = read(std::uint64_t{0})) return found;
   return read(std::int64_t{0});
 }
 
@@ -110,9 +98,9 @@ std::optional<std::string> whole_number(const std::string& text) {
 
 RcpPoint rcp_point(const RcpRuns& runs, const RcpRules& rules) {
   std::vector<double> sorted = runs.epochs;
-  if (!std::all_of(sorted.begin(), sorted.end(), [](double v) { return std::isfinite(v); }))
-    throw Error(ErrorKind::usage, "a reference run that did not converge is no reference");
-  std::sort(sorted.begin(), sorted.end());
+  if (!all_finite(sorted))
+    throw Error(ErrorKind::usage, "a run that did not converge cannot be a reference");
+  std::ranges::sort(sorted);
   const std::span<const double> kept = trimmed(sorted, rules.trimmed);
   RcpPoint point;
   point.batch_size = runs.batch_size;
@@ -126,13 +114,8 @@ RcpPoint rcp_point(const RcpRuns& runs, const RcpRules& rules) {
 
 std::vector<RcpPoint> prune(std::vector<RcpPoint> points, const RcpRules& rules) {
   if (points.empty()) return points;
-  std::sort(points.begin(), points.end(), [](const RcpPoint& a, const RcpPoint& b) {
-    return a.batch_size < b.batch_size;
-  });
-  const auto fastest =
-      std::min_element(points.begin(), points.end(), [](const RcpPoint& a, const RcpPoint& b) {
-        return a.minimum < b.minimum;
-      });
+  std::ranges::sort(points, {}, &RcpPoint::batch_size);
+  const auto fastest = std::ranges::min_element(points, {}, &RcpPoint::minimum);
   points.erase(points.begin(), fastest);
   for (std::size_t i = 1; i + 1 < points.size();) {
     const RcpPoint line = between(points[i - 1], points[i + 1], points[i].batch_size, rules);
@@ -150,16 +133,18 @@ RcpVerdict check_rcp(const std::vector<RcpRuns>& references,
                      std::span<const double> epochs,
                      const RcpRules& rules) {
   if (epochs.size() != rules.submission_runs) {
-    return inconclusive(
-        fmt::format("a submission has {} runs, here are {}", rules.submission_runs, epochs.size()));
+    return {
+        spec::Verdict::inconclusive,
+        fmt::format("a submission has {} runs, here are {}", rules.submission_runs, epochs.size())};
   }
   std::vector<RcpPoint> points;
   for (const RcpRuns& runs : references)
     points.push_back(rcp_point(runs, rules));
   const auto point = point_for(prune(std::move(points), rules), batch_size, rules);
   if (!point) {
-    return inconclusive(fmt::format(
-        "no reference point for a batch of {} or more: one must be supplied", batch_size));
+    return {spec::Verdict::inconclusive,
+            fmt::format("no reference point for a batch of {} or more: one must be supplied",
+                        batch_size)};
   }
   RcpVerdict result;
   result.point = point;
@@ -170,7 +155,7 @@ RcpVerdict check_rcp(const std::vector<RcpRuns>& references,
     epoch = 1e9;  // as the checker counts it
     ++failed;
   }
-  std::sort(sorted.begin(), sorted.end());
+  std::ranges::sort(sorted);
   result.mean = mean_of(trimmed(sorted, rules.trimmed));
   if (failed > rules.may_fail) {
     result.verdict = spec::Verdict::fail;
@@ -187,7 +172,7 @@ RcpVerdict check_rcp(const std::vector<RcpRuns>& references,
 }
 
 SeedVerdict check_seeds(const std::vector<std::vector<spec::SeedPlace>>& runs) {
-  if (runs.empty()) return {spec::Verdict::inconclusive, "there is no run"};
+  if (runs.empty()) return {spec::Verdict::inconclusive, "no run is given"};
   std::map<spec::SeedPlace, std::size_t> first_run;
   for (std::size_t run = 0; run < runs.size(); ++run) {
     if (runs[run].empty())
@@ -195,13 +180,14 @@ SeedVerdict check_seeds(const std::vector<std::vector<spec::SeedPlace>>& runs) {
     for (spec::SeedPlace place : runs[run]) {
       const auto seed = whole_number(place.seed);
       if (!seed) {
-        return {spec::Verdict::inconclusive,
-                fmt::format("run {} logged the seed '{}' at {}:{}, which is no whole number of 64 "
-                            "bits",
-                            run + 1,
-                            place.seed,
-                            place.file,
-                            place.line)};
+        return {
+            spec::Verdict::inconclusive,
+            fmt::format("run {} logged the seed '{}' at {}:{}, which is not a whole number of 64 "
+                        "bits",
+                        run + 1,
+                        place.seed,
+                        place.file,
+                        place.line)};
       }
       place.seed = *seed;
       const auto [known, is_new] = first_run.emplace(place, run);

@@ -1,7 +1,8 @@
 #include "repetition.hpp"
 
 #include <sabath/compare/session_differences.hpp>
-#include <sabath/spec/record_scope.hpp>
+#include <sabath/spec/facet.hpp>
+#include <sabath/spec/run_record.hpp>
 
 #include <algorithm>
 #include <array>
@@ -40,7 +41,7 @@ std::vector<std::string> facet_names(const spec::RunRecord& a, const spec::RunRe
   std::set<std::string> others;
   for (const auto* record : {&a, &b}) {
     for (const spec::Facet& facet : record->facets) {
-      if (std::find(names.begin(), names.end(), facet.name) == names.end()) {
+      if (std::ranges::find(names, facet.name) == names.end()) {
         others.insert(facet.name);
       }
     }
@@ -93,38 +94,35 @@ Parts parts_of(const std::string& value) {
 }
 
 bool has_common(const std::set<std::string>& a, const std::set<std::string>& b) {
-  return std::any_of(a.begin(), a.end(), [&](const std::string& one) { return b.contains(one); });
+  return std::ranges::any_of(a, [&](const std::string& one) { return b.contains(one); });
 }
 
-/// The same file was seen in both runs with other bytes.
 bool has_changed_file(const Parts& a, const Parts& b) {
-  return std::any_of(a.begin(), a.end(), [&](const auto& part) {
+  return std::ranges::any_of(a, [&](const auto& part) {
     const auto other = b.find(part.first);
     return !part.first.empty() && other != b.end() && !has_common(part.second, other->second);
   });
 }
 
-/// Nothing that both have: neither a path nor bytes nor words.
+/// Whether no path, bytes or words are common.
 bool have_nothing_in_common(const Parts& a, const Parts& b) {
   // Earlier records have digests without paths.
   if (a.contains("") != b.contains("")) return false;
-  return std::none_of(a.begin(), a.end(), [&](const auto& part) {
-    return std::any_of(b.begin(), b.end(), [&](const auto& other) {
+  return std::ranges::none_of(a, [&](const auto& part) {
+    return std::ranges::any_of(b, [&](const auto& other) {
       return (!part.first.empty() && part.first == other.first) ||
              has_common(part.second, other.second);
     });
   });
 }
 
-/// Nothing is known to have been missed.
 bool saw_all(const spec::RunRecord& record) {
   return record.software && record.software->notes.empty();
 }
 
-/// What a run loaded is seen by looking now and then. What was seen in one run and missed in the
-/// other is no difference of theirs. So files are held against each other by path, and what can
-/// be this or that copy of a library only where neither run is known to have missed one, or when
-/// it is certain by then that libraries differ.
+/// A run's libraries are sampled now and then. A library that was seen in one run and missed in the
+/// other is not a difference. So files are compared by path. Copies of one library are compared
+/// only where neither run can have missed one, or where other libraries differ for certain.
 void add_libraries(std::vector<spec::FacetDifference>& differences,
                    const spec::RunRecord& a,
                    const spec::RunRecord& b) {
@@ -141,8 +139,7 @@ void add_libraries(std::vector<spec::FacetDifference>& differences,
       items.push_back({key, parts_of(value), parts_of(other->second)});
   }
   const auto is_changed = [](const Item& item) { return has_changed_file(item.a, item.b); };
-  const bool is_certain =
-      (saw_all(a) && saw_all(b)) || std::any_of(items.begin(), items.end(), is_changed);
+  const bool is_certain = (saw_all(a) && saw_all(b)) || std::ranges::any_of(items, is_changed);
   for (const Item& item : items) {
     if (!is_changed(item) && !(is_certain && have_nothing_in_common(item.a, item.b))) continue;
     differences.push_back(
@@ -150,13 +147,7 @@ void add_libraries(std::vector<spec::FacetDifference>& differences,
   }
 }
 
-bool reuses_stages(const spec::RunRecord& record) {
-  return std::any_of(record.stages.begin(), record.stages.end(), [](const auto& stage) {
-    return stage.state == "reused";
-  });
-}
-
-/// Of stages that were reused nothing was looked at: what only one run has counts where all ran.
+/// Reused stages were not observed: items of one run alone count only where all stages ran.
 void add_packages(std::vector<spec::FacetDifference>& differences,
                   const spec::RunRecord& a,
                   const spec::RunRecord& b) {
@@ -172,14 +163,14 @@ void add_packages(std::vector<spec::FacetDifference>& differences,
   }
 }
 
-/// Of an earlier version that did not look for what only the other has: nothing is known to differ.
+/// Drops items that an earlier version of sabath did not record.
 void leave_out_unknown(std::vector<spec::FacetDifference>& differences,
                        const spec::RunRecord& a,
                        const spec::RunRecord& b) {
   if (a.facet(spec::scope_facet) != nullptr && b.facet(spec::scope_facet) != nullptr) return;
   std::erase_if(differences, [&](const spec::FacetDifference& one) {
     const bool is_of_session = one.facet == "determinism" || one.facet == "variables";
-    const bool is_later = (one.facet == "code" && spec::is_code_elsewhere(one.item)) ||
+    const bool is_later = (one.facet == "code" && spec::is_external_code(one.item)) ||
                           (is_of_session && spec::is_later_variable(one.item));
     return is_later &&
            items_of(a, one.facet).contains(one.item) != items_of(b, one.facet).contains(one.item);
@@ -188,7 +179,7 @@ void leave_out_unknown(std::vector<spec::FacetDifference>& differences,
 
 bool is_execution_parameter(const spec::RunRecord& record, const std::string& name) {
   const auto& names = record.execution_parameters;
-  return std::find(names.begin(), names.end(), name) != names.end();
+  return std::ranges::find(names, name) != names.end();
 }
 
 std::string text_or_empty(const base::Digest& digest) {
@@ -242,7 +233,7 @@ Bearing bearing_of(const spec::FacetDifference& difference,
   }
   if (is_uncertain(facet)) return Bearing::nothing;
   if (facet == "code") return Bearing::code;
-  // Nothing else says of which build a program of the host's is.
+  // Nothing else identifies the build of a program of the host.
   if (facet == "libraries" && difference.item.starts_with(spec::program_item))
     return Bearing::environment;
   // Of the session: between two users or hosts these differ as their homes do.

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sabath/compare/facet_differences.hpp>
+#include <sabath/compare/session_differences.hpp>
 
 #include <set>
 #include <string>
@@ -8,27 +8,28 @@
 
 namespace sabath::compare {
 
-/// What a difference bears on; the first that a pair shows decides what kind of repetition it is.
+/// What a difference affects. The first that a pair shows decides the kind of repetition.
 enum class Bearing {
   result,       ///< recipe, data, or a parameter that affects the result
   environment,  ///< or a parameter that affects the execution
   code,
   host,  ///< host, user, launch, libraries of the system, variables of the session
   seed,
-  nothing,  ///< what the code may not use: variables of the session, files that were opened
+  nothing,  ///< what the code may ignore: session variables, opened files
 };
 
 Bearing bearing_of(const spec::FacetDifference& difference,
                    const spec::RunRecord& a,
                    const spec::RunRecord& b);
 
-/// statistics.md, "The pair": `different` where a difference bears on the result.
+/// Kind of repetition (statistics.md, "The pair"); `different` where a difference affects the
+/// result.
 spec::Repetition repetition_of(const std::vector<spec::FacetDifference>& differences,
                                const spec::RunRecord& a,
                                const spec::RunRecord& b);
 
-/// The differences that make a pair not comparable: those that bear on the result and that `across`
-/// does not name ("recipe", "data", "parameters", or a parameter's name).
+/// Differences that make a pair not comparable: they affect the result, and `across` does not name
+/// them ("recipe", "data", "parameters", or a parameter's name).
 std::vector<spec::FacetDifference> forbidden_differences(
     const std::vector<spec::FacetDifference>& differences,
     const spec::RunRecord& a,

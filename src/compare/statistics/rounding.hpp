@@ -9,8 +9,8 @@
 
 namespace sabath::compare {
 
-/// Puts numbers into cells so that two of one cell hold the tolerance abs(a-b) <= absolute +
-/// relative * max(abs a, abs b). The converse does not hold: near neighbours can lie in two cells.
+/// Assigns numbers to cells. Two numbers of one cell hold the tolerance abs(a-b) <= absolute +
+/// relative * max(abs a, abs b). The converse does not hold.
 class Rounding {
  public:
   struct Cell {
@@ -20,7 +20,7 @@ class Rounding {
     bool operator==(const Cell&) const = default;
   };
 
-  /// All parts of the tolerance are filled in.
+  /// All parts of the tolerance are set.
   explicit Rounding(const spec::Tolerance& tolerance)
       : absolute_(*tolerance.absolute), relative_(*tolerance.relative) {
     // Numbers that agree in so many leading bits of the mantissa are within 2^-bits of the larger.

@@ -1,8 +1,9 @@
 #include "run_speed.hpp"
 
+#include <sabath/compare/mean_tests.hpp>
+
 #include <boost/math/constants/constants.hpp>
 #include <boost/math/distributions/fisher_f.hpp>
-#include <boost/math/distributions/students_t.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -17,7 +18,7 @@ constexpr std::size_t fewest_waves = 16;  ///< that it is held against, with the
 constexpr std::size_t most_waves = 100;   ///< of more the quantile hardly changes
 constexpr double drift_factor = 1.2;      ///< the two waves hold 4/5 of a straight line's departure
 
-/// The values of p from which on a drift counts in part, and in full.
+/// The p from which a drift counts in part, and in full.
 struct DriftLevels {
   double from = 0;
   double in_full = 0;
@@ -34,15 +35,14 @@ struct Location {
   double possible_drift = 0;  ///< not less than `shown_drift`
 };
 
-/// The mean of the middle half. Sorts in place.
 double middle_mean(std::span<double> values) {
-  std::sort(values.begin(), values.end());
+  std::ranges::sort(values);
   const std::size_t cut = values.size() / 4;
   const auto middle = values.subspan(cut, values.size() - 2 * cut);
   return std::accumulate(middle.begin(), middle.end(), 0.0) / static_cast<double>(middle.size());
 }
 
-/// Steps at the beginning that fill no stretch are left out.
+/// Leaves out steps at the beginning that do not fill a stretch.
 std::vector<double> stretches_of(std::span<const double> values, std::size_t length) {
   std::vector<double> stretches;
   std::vector<double> stretch;
@@ -79,7 +79,7 @@ double sum_of_squares(std::span<const double> values) {
   return std::inner_product(values.begin(), values.end(), values.begin(), 0.0);
 }
 
-/// How likely noise without a drift has so much power in its first coefficients.
+/// Probability that noise without a drift has that power in its first coefficients.
 double chance_without_drift(const std::vector<double>& coefficients) {
   const std::span<const double> all(coefficients);
   double chance = 1;
@@ -95,7 +95,7 @@ double chance_without_drift(const std::vector<double>& coefficients) {
   return chance;
 }
 
-/// Of the first waves from the mean, at most.
+/// Largest departure of the first waves from the mean.
 double largest_departure(const std::vector<double>& coefficients) {
   constexpr int places = 50;
   double largest = 0;
@@ -138,8 +138,7 @@ double half_width(const Location& a, const Location& b, double alpha) {
   if (!(variance > 0)) return 0;
   const double share = a.variance / variance;
   const double freedom = 1 / (share * share / a.freedom + (1 - share) * (1 - share) / b.freedom);
-  const boost::math::students_t distribution(freedom);
-  return boost::math::quantile(boost::math::complement(distribution, alpha)) * std::sqrt(variance);
+  return t_exceeded(alpha, freedom) * std::sqrt(variance);
 }
 
 }  // namespace
@@ -148,10 +147,8 @@ std::optional<RunDifference> difference_of_runs(std::span<const double> a,
                                                 std::span<const double> b,
                                                 double alpha) {
   const std::size_t fewest = std::min(a.size(), b.size());
-  const auto is_finite = [](double value) { return std::isfinite(value); };
-  if (fewest < fewest_steps || !std::all_of(a.begin(), a.end(), is_finite) ||
-      !std::all_of(b.begin(), b.end(), is_finite))
-    return std::nullopt;
+
+  if (fewest < fewest_steps || !all_finite(a) || !all_finite(b)) return std::nullopt;
   const auto length =
       static_cast<std::size_t>(std::lround(std::sqrt(static_cast<double>(fewest)) / 3));
   const Location of_a = location_of(a, length);

@@ -14,9 +14,9 @@ inline constexpr std::size_t fewest_steps = 128;
 /// log(b) - log(a) of two single runs.
 struct RunDifference {
   Interval interval{};      ///< wider where a drift shows
-  double unseen_drift = 0;  ///< what a drift that is lost in the noise may add to each end
-  bool drifts = false;      ///< a drift shows: the interval is wider for it
-  bool unsteady = false;    ///< the speed of a run changes by more than `steady_speed`
+  double unseen_drift = 0;  ///< of a drift within the noise, at each end
+  bool drifts = false;      ///< a drift shows
+  bool unsteady = false;    ///< changes by more than `steady_speed`
 };
 
 /// Where the logarithm of a run's speed departs further from its mean, no model holds.
@@ -35,7 +35,7 @@ inline constexpr double steady_speed = 0.25;
 ///    do, and the quantile is Student's. Their rule has 0.41 n^(2/3); fewer coefficients keep the
 ///    level up to an autocorrelation of 0.9.
 /// 3. A drift has more power in the first one or two coefficients than in the others; an F test
-///    against the others shows it. With p < 0.04 for either the interval grows by 1.2 times the
+///    against the others shows it. With p < 0.04 for either, the interval grows by 1.2 times the
 ///    largest departure of those two from the mean, in full from p = 0.01 down, in proportion
 ///    above. That is enough for FAIL, from which the allowed margin separates a small drift.
 /// 4. For PASS a drift must be excluded, also one as small as the noise. `unseen_drift` is what

@@ -25,4 +25,17 @@ std::vector<double> finite_of(std::span<const double> values) {
   return finite;
 }
 
+std::vector<double> logarithms(std::span<const double> values) {
+  std::vector<double> logs;
+  for (const double value : values) {
+    if (!(value > 0) || !std::isfinite(value)) return {};
+    logs.push_back(std::log(value));
+  }
+  return logs;
+}
+
+bool all_finite(std::span<const double> values) {
+  return std::ranges::all_of(values, [](double v) { return std::isfinite(v); });
+}
+
 }  // namespace sabath::compare

@@ -12,29 +12,18 @@
 namespace sabath::compare {
 namespace {
 
-/// Empty where one is not positive and finite.
-std::vector<double> logarithms(std::span<const double> values) {
-  std::vector<double> logs;
-  for (const double value : values) {
-    if (!(value > 0) || !std::isfinite(value)) return {};
-    logs.push_back(std::log(value));
-  }
-  return logs;
-}
-
-/// The ratio with its remark, as every reason ends.
+/// The ratio with its remark: the end of every reason.
 std::string reason_text(const SpeedVerdict& speed, const Interval& interval, double margin) {
   const std::string lies = ratio_text(interval, margin);
   return speed.remark.empty() ? lies : fmt::format("{} ({})", lies, speed.remark);
 }
 
-/// Whether a drift that is lost in the noise could put the ratio beyond what is allowed.
+/// Whether a drift within the noise could move the ratio beyond the margin.
 bool drift_may_decide(const SpeedVerdict& speed, const Interval& interval, double margin) {
   const double more = std::exp(speed.unseen_drift);
   return interval.low / more <= 1 - margin || interval.high * more >= 1 + margin;
 }
 
-/// The verdict of an interval that is known.
 void judge_interval(SpeedVerdict& result, double margin) {
   const Interval& interval = *result.interval;
   result.verdict = spec::Verdict::inconclusive;
@@ -44,12 +33,10 @@ void judge_interval(SpeedVerdict& result, double margin) {
     result.faster = false;
   } else if (interval.low > 1 + margin) {
     result.verdict = spec::Verdict::fail;
-  } else if (result.faster) {
-    result.verdict = spec::Verdict::pass;
   } else if (within && drift_may_decide(result, interval, margin)) {
     result.remark = fmt::format("a drift of {:.2g} % within the noise is not excluded",
                                 100 * std::expm1(result.unseen_drift));
-  } else if (within) {
+  } else if (within || result.faster) {
     result.verdict = spec::Verdict::pass;
   }
   result.reason = reason_text(result, interval, margin);
@@ -62,7 +49,7 @@ std::string too_few_text(std::size_t n_a, std::size_t n_b, Draws draws) {
       "too few steps to judge one run by (n = {} and {}, from {} on)", n_a, n_b, fewest_steps);
 }
 
-/// Sets the interval of above / below, which have the logarithms of the values.
+/// Sets the interval of above / below, given as logarithms.
 void set_interval(SpeedVerdict& result,
                   const std::vector<double>& below,
                   const std::vector<double>& above,
@@ -134,7 +121,7 @@ SpeedVerdict judge_speed(std::span<const double> reference,
   const std::vector<double> of_reference = logarithms(reference);
   const std::vector<double> of_values = logarithms(values);
   if (of_reference.empty() || of_values.empty()) {
-    result.reason = "a ratio wants values above zero on both sides";
+    result.reason = "a ratio needs values above zero on both sides";
     return result;
   }
   set_interval(

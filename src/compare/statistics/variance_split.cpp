@@ -8,13 +8,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <numeric>
 
 namespace sabath::compare {
 namespace {
 
-/// The values by the combination of their levels.
 struct Cells {
   std::vector<Cell> cells{};
   std::vector<std::vector<std::uint32_t>> levels{};  ///< [factor][cell], numbered without gaps
@@ -29,7 +27,7 @@ struct Cells {
   }
 };
 
-/// Renumbers levels so that each number has a cell. Returns how many there are.
+/// Renumbers levels without gaps. Returns their number.
 std::uint64_t close_gaps(std::vector<std::uint32_t>& levels, std::uint32_t count) {
   constexpr std::uint32_t unseen = std::numeric_limits<std::uint32_t>::max();
   std::vector<std::uint32_t> numbers(count, unseen);
@@ -50,8 +48,7 @@ Cells cells_of(std::span<const double> values, const std::vector<Factor>& factor
     }
     return 0;
   };
-  std::stable_sort(
-      order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return compare(a, b) < 0; });
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return compare(a, b) < 0; });
   Cells result;
   result.levels.resize(factors.size());
   std::vector<double> group;
@@ -73,7 +70,6 @@ Cells cells_of(std::span<const double> values, const std::vector<Factor>& factor
   return result;
 }
 
-/// How many of the combinations of levels do not occur.
 std::uint64_t missing_cells(const std::vector<std::uint64_t>& levels, std::uint64_t present) {
   constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
   std::uint64_t all = 1;
@@ -161,7 +157,7 @@ std::vector<double> scaled(std::span<const double> values, double unit) {
   return result;
 }
 
-/// The sums of squares as those of the values themselves.
+/// Scales sums of squares back to the values.
 void scale_back(spec::VarianceSplit& split, double unit) {
   const auto scale = [&](double& sum) { sum = sum * unit * unit; };
   for (double* sum : {&split.total, &split.between, &split.within, &split.residual})
@@ -189,14 +185,13 @@ spec::VarianceSplit split_scaled(std::span<const double> values,
   split.between_freedom = split.groups - 1;
   split.within_freedom = split.n - split.groups;
   set_components(cells, split);
-  const std::uint64_t largest =
-      levels.empty() ? 0 : *std::max_element(levels.begin(), levels.end());
+  const std::uint64_t largest = levels.empty() ? 0 : *std::ranges::max_element(levels);
   const std::uint64_t others =
       std::accumulate(levels.begin(), levels.end(), std::uint64_t{0}) - largest;
   if (others > most_eliminated_levels) {
     split.not_split = "all factors but the largest have " + std::to_string(others) +
                       " levels together, at most " + std::to_string(most_eliminated_levels) +
-                      " can be told apart";
+                      " can be distinguished";
     return split;
   }
   split_by_factors(cells, factors, split);

@@ -1,10 +1,10 @@
-#include "conda_layer.hpp"
-
+#include "builtin_layers.hpp"
 #include "layer_variables.hpp"
 #include "locked_layer.hpp"
 #include "package_check.hpp"
+#include "package_layer.hpp"
 #include "tools/conda_engine.hpp"
-#include "tools/conda_install.hpp"
+#include "tools/platform.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
@@ -12,6 +12,8 @@
 #include <sabath/env/environment.hpp>
 
 #include <algorithm>
+#include <memory>
+#include <optional>
 
 namespace sabath::env {
 namespace {
@@ -20,7 +22,7 @@ namespace fs = std::filesystem;
 using base::Error;
 using base::ErrorKind;
 
-/// A channel may lie in the recipe: a lock does not say where that is on this machine.
+/// A channel may lie in the recipe; the lock names the recipe by this label.
 constexpr std::string_view recipe_label = "{recipe}";
 
 std::string recipe_address(const LayerContext& context) {
@@ -38,49 +40,36 @@ std::string without_recipe(const std::string& url, const LayerContext& context) 
   return recipe_address(context) + url.substr(recipe_label.size());
 }
 
-/// What the lock has for this machine.
-struct Locked {
-  CondaRequest request{};
-  std::vector<CondaPackage> packages{};
-};
-
-Locked read_locked(const LayerContext& context) {
-  Locked found{read_conda_request(context), {}};
-  const auto lock = read_locked_layer(context, found.request.digest);
-  for (const spec::LockedPackage& one : packages_for(context, lock, platform_here()).packages) {
-    auto package = conda_package_at(without_recipe(one.url.value_or(""), context));
-    if (!package || package->file() != one.file || package->name != one.name ||
-        package->version != one.version || package->build != one.build) {
-      throw Error(ErrorKind::usage,
-                  place_of(context.spec.name) + ": " +
-                      lock_file_of(context.recipe_directory).string() + ": '" +
-                      base::printable(one.url.value_or("")) + "' is not where " + one.file + " is",
-                  "'sabath env lock RECIPE' writes it anew");
-    }
-    package->sha256 = one.digest;
-    found.packages.push_back(std::move(*package));
-  }
-  return found;
+/// Returns the package at the URL of a lock; nothing where the two differ.
+std::optional<CondaPackage> conda_package(const spec::LockedPackage& one) {
+  auto package = conda_package_at(one.url.value_or(""));
+  if (!package || package->file() != one.file || package->name != one.name ||
+      package->version != one.version || package->build != one.build)
+    return std::nullopt;
+  package->sha256 = one.digest;
+  return package;
 }
 
-std::vector<PinnedFile> pinned(const std::vector<CondaPackage>& packages) {
-  std::vector<PinnedFile> files;
-  for (const CondaPackage& package : packages) {
-    files.push_back(
-        {package.file(), *package.sha256, package.name + " " + package.version, {package.url}});
-  }
-  return files;
-}
-
-/// A package as it is now, of which no SHA-256 is known.
-fs::path bring_unknown(const LayerErrand& errand, const CondaPackage& package) {
+/// Brings a package whose SHA-256 no channel and no list names, and returns it.
+base::Digest digest_of_unknown(const LockRequest& request, const CondaPackage& package) {
+  const std::string place = place_of(request.context.spec.name);
+  request.observer.note(place + ": fetching " + package.file() + " for its SHA-256");
   const PinnedFile wanted{package.file(), {}, package.name + " " + package.version, {package.url}};
-  const fs::path file = errand.bring({wanted}, {}, errand.observer, errand.stop).at(0);
-  check_digests(package, file, place_of(errand.context.spec.name));
-  return file;
+  const fs::path file = request.bring({wanted}, {}, request.observer, request.stop).at(0);
+  if (package.md5) {
+    const base::Digest found = base::digest_file(file, base::DigestAlgorithm::md5);
+    if (found != *package.md5) {
+      throw Error(ErrorKind::integrity,
+                  place + ": cannot fetch " + package.file() +
+                      ": the channel has other bytes than were locked: " + found.text() + ", not " +
+                      package.md5->text(),
+                  "somebody replaced the file; 'sabath env lock' shows what the channel has now");
+    }
+  }
+  return base::digest_file(file);
 }
 
-/// Packages of an explicit list that are not for `subdir`.
+/// Checks that all packages of an explicit list are for `subdir`.
 void require_platform(const std::vector<CondaPackage>& packages,
                       const std::string& subdir,
                       const std::string& place) {
@@ -95,118 +84,95 @@ void require_platform(const std::vector<CondaPackage>& packages,
               "'sabath env lock --platform' locks for another machine, and each has its own list");
 }
 
+class CondaLayer final : public PackageLayer {
+ public:
+  using PackageLayer::PackageLayer;
+
+  spec::LayerKind kind() const override { return spec::LayerKind::conda; }
+  std::string_view description() const override { return "packages of conda channels"; }
+  std::map<std::string, std::string> check_expectations(const LayerBuild& build) override {
+    spec::BuiltLayer built{build.lock, build.prefix.string()};
+    built.modules = activation_of(build.prefix);
+    return check_packages(
+        build, built, importable_packages(build.prefix, requested(build.context)), processes_);
+  }
+
+  spec::PackageLayerLock lock(const LockRequest& request, const LockTarget& target) override {
+    const LayerContext& context = request.context;
+    const std::string place = place_of(context.spec.name);
+    const CondaRequest wanted = read_conda_request(context);
+    spec::PlatformPackages resolved;
+    resolved.platform = target.platform.empty() ? platform_here() : target.platform;
+    const std::string subdir = conda_subdir(resolved.platform);
+    request.observer.note(place + ": resolving for " + resolved.platform);
+
+    std::vector<CondaPackage> packages = wanted.listed;
+    if (packages.empty()) {
+      CondaSolution solution = solve_conda(request, wanted, subdir, processes_, user_);
+      packages = std::move(solution.packages);
+      resolved.resolver = std::move(solution.resolver);
+    } else {
+      require_platform(packages, subdir, place);
+      resolved.resolver = "an explicit list";
+    }
+    for (CondaPackage& package : packages) {
+      if (!package.sha256) package.sha256 = digest_of_unknown(request, package);
+      resolved.packages.push_back({package.name,
+                                   package.version,
+                                   package.file(),
+                                   *package.sha256,
+                                   package.build,
+                                   with_recipe(package.url, context),
+                                   wanted.requested.contains(package.name)});
+    }
+    std::ranges::sort(resolved.packages, {}, &spec::LockedPackage::name);
+    return {spec::LayerKind::conda, context.spec.name, wanted.digest, {std::move(resolved)}};
+  }
+
+  void describe(const LayerContext& context, spec::BuiltLayer& built) override {
+    PackageLayer::describe(context, built);
+    if (!built.prefix.empty()) built.modules = activation_of(built.prefix);
+  }
+
+ private:
+  PackageLayer::Packages locked(const LayerContext& context) override {
+    const auto lock = read_locked_layer(context, read_conda_request(context).digest);
+    Packages packages = packages_for(context, lock, platform_here()).packages;
+    for (spec::LockedPackage& one : packages) {
+      const std::string url = one.url.value_or("");
+      one.url = without_recipe(url, context);
+      if (conda_package(one)) continue;
+      throw Error(ErrorKind::usage,
+                  place_of(context.spec.name) + ": " +
+                      lock_file_of(context.recipe_directory).string() + ": '" +
+                      base::printable(url) + "' is not where " + one.file + " is",
+                  "'sabath env lock RECIPE' writes it anew");
+    }
+    return packages;
+  }
+
+  std::set<std::string> requested(const LayerContext& context) override {
+    return read_conda_request(context).requested;
+  }
+
+  std::map<std::string, std::string> install(const LayerBuild& build,
+                                             const Packages& packages,
+                                             const std::vector<fs::path>& files) override {
+    std::vector<CondaPackage> condas;
+    for (const spec::LockedPackage& one : packages)
+      condas.push_back(*conda_package(one));
+    return install_conda({build, condas, files}, processes_);
+  }
+
+  std::map<std::string, std::string> installed(const fs::path& prefix) const override {
+    return conda_packages_in(prefix);
+  }
+};
+
 }  // namespace
 
-CondaLayer::CondaLayer(base::ProcessRunner& processes, base::Environment user)
-    : processes_(processes), user_(std::move(user)) {}
-
-std::map<std::string, std::string> CondaLayer::resolve(const LayerContext& context) {
-  std::map<std::string, std::string> facts;
-  for (const CondaPackage& package : read_locked(context).packages)
-    facts["package." + package.name] = package.label() + " " + package.sha256->text();
-  return facts;
-}
-
-std::vector<fs::path> CondaLayer::files_of(const LayerErrand& errand,
-                                           const std::vector<CondaPackage>& packages,
-                                           const BringFiles& bring) {
-  const std::vector<PinnedFile> wanted = pinned(packages);
-  std::optional<CondaEngine> engine;
-  const Download download = [&](const std::vector<PinnedFile>& files, const fs::path&) {
-    if (!engine) engine.emplace(errand, processes_, user_);
-    std::vector<fs::path> brought;
-    for (const PinnedFile& file : files) {
-      const auto package = std::find_if(packages.begin(), packages.end(), [&](const auto& one) {
-        return *one.sha256 == file.digest;
-      });
-      errand.observer.note(place_of(errand.context.spec.name) + ": fetching " + file.what);
-      brought.push_back(engine->download(*package));
-    }
-    return brought;
-  };
-  if (bring) return bring(wanted, download, errand.observer, errand.stop);
-  return download(wanted, errand.work);
-}
-
-std::map<std::string, std::string> CondaLayer::build(const LayerBuild& build) {
-  if (build.stop.stop_requested()) {
-    throw Error(ErrorKind::interrupted, place_of(build.lock.name) + ": interrupted");
-  }
-  const Locked found = read_locked(build.context);
-  const fs::path folder = build.work / "fetch";
-  base::make_directories(folder);
-  const LayerErrand errand{build.context, folder, build.observer, build.stop, {}, build.limits};
-  const CondaInstall install{build, found.packages, files_of(errand, found.packages, build.bring)};
-  return install_conda(install, processes_);
-}
-
-std::vector<std::string> CondaLayer::expectations(const LayerContext& context) {
-  const CondaRequest request = read_conda_request(context);
-  return package_expectations(context, {request.requested.begin(), request.requested.end()});
-}
-
-std::map<std::string, std::string> CondaLayer::check_expectations(const LayerBuild& build) {
-  spec::BuiltLayer built{build.lock, build.prefix.string()};
-  built.modules = activation_of(build.prefix);
-  const CondaRequest request = read_conda_request(build.context);
-  return check_packages(
-      build, built, importable_packages(build.prefix, request.requested), processes_);
-}
-
-spec::PackageLayerLock CondaLayer::lock(const LayerErrand& errand, const LockTarget& target) {
-  const LayerContext& context = errand.context;
-  const std::string place = place_of(context.spec.name);
-  const CondaRequest request = read_conda_request(context);
-  spec::PlatformPackages resolved;
-  resolved.platform = target.platform.empty() ? platform_here() : target.platform;
-  const std::string subdir = conda_subdir(resolved.platform);
-  errand.observer.note(place + ": resolving for " + resolved.platform);
-
-  std::vector<CondaPackage> packages = request.listed;
-  std::optional<CondaEngine> engine;
-  if (packages.empty()) {
-    engine.emplace(errand, processes_, user_);
-    packages = engine->solve(request, subdir);
-    resolved.resolver = engine->program().identity();
-    if (const auto believed = engine->virtual_packages(); !believed.empty())
-      resolved.resolver += " (" + believed + ")";
-  } else {
-    require_platform(packages, subdir, place);
-    resolved.resolver = "an explicit list";
-  }
-  for (CondaPackage& package : packages) {
-    if (!package.sha256) {
-      errand.observer.note(place + ": fetching " + package.file() + " for its SHA-256");
-      if (!errand.bring && !engine) engine.emplace(errand, processes_, user_);
-      const fs::path file =
-          errand.bring ? bring_unknown(errand, package) : engine->download(package);
-      package.sha256 = base::digest_file(file);
-    }
-    resolved.packages.push_back({package.name,
-                                 package.version,
-                                 package.file(),
-                                 *package.sha256,
-                                 package.build,
-                                 with_recipe(package.url, context),
-                                 request.requested.contains(package.name)});
-  }
-  std::sort(resolved.packages.begin(), resolved.packages.end(), [](const auto& a, const auto& b) {
-    return a.name < b.name;
-  });
-  return {spec::LayerKind::conda, context.spec.name, request.digest, {std::move(resolved)}};
-}
-
-std::vector<PinnedFile> CondaLayer::fetch(const LayerErrand& errand, const BringFiles& bring) {
-  const Locked found = read_locked(errand.context);
-  files_of(errand, found.packages, bring);
-  return pinned(found.packages);
-}
-
-void CondaLayer::describe(const LayerContext& context, spec::BuiltLayer& built) {
-  built.lock_file = locked_file(context);
-  if (built.prefix.empty()) return;
-  built.packages = conda_packages_in(built.prefix);
-  built.modules = activation_of(built.prefix);
+std::unique_ptr<EnvironmentLayer> make_conda_layer(const LayerTools& tools) {
+  return std::make_unique<CondaLayer>(tools);
 }
 
 }  // namespace sabath::env

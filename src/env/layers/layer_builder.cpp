@@ -2,13 +2,14 @@
 
 #include "layer_variables.hpp"
 #include "source/build_steps.hpp"
-#include "store/prefix.hpp"
 #include "store/prefix_checks.hpp"
+#include "store/prefix_files.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/own_tree.hpp>
 #include <sabath/base/text/text_table.hpp>
+#include <sabath/env/prefix.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -18,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Longer ones are cut off in "#!" lines, and many tools have buffers of 256.
+/// Longer paths are cut off in "#!" lines, and many tools have buffers of 256.
 constexpr std::size_t max_prefix_length = 200;
 
 void require_usable_path(const fs::path& folder, const std::string& place) {
@@ -33,25 +34,18 @@ void require_usable_path(const fs::path& folder, const std::string& place) {
                     "choose another folder for the cache");
 }
 
-[[noreturn]] void refuse_failed(const FoundAttempt& attempt, const std::string& place) {
-  const std::string log = attempt.folder.log().string();
+/// `what` failed: the build or the check.
+[[noreturn]] void refuse_again(const std::string& what,
+                               const std::string& when,
+                               const std::string& problem,
+                               const std::string& log) {
   throw base::Error(base::ErrorKind::environment,
-                    place + ": its build failed at " + attempt.record.started +
-                        " and is not tried again by itself: " + attempt.record.problem +
-                        "; the end of " + log + ":" + tail_of(attempt.folder.log()),
-                    "when the cause is mended: sabath env build RECIPE --retry");
+                    what + " failed at " + when + " and is repeated only on request: " + problem +
+                        (log.empty() ? "" : "; the end of " + log + ":" + tail_of(log)),
+                    "fix the cause, then run 'sabath env build RECIPE --retry'");
 }
 
-[[noreturn]] void refuse_unmet(const CheckRecord& before, const std::string& place) {
-  throw base::Error(
-      base::ErrorKind::environment,
-      place + ": its check failed at " + before.checked +
-          " and is not tried again by itself: " + before.problem +
-          (before.log.empty() ? "" : "; the end of " + before.log + ":" + tail_of(before.log)),
-      "when the cause is mended: sabath env build RECIPE --retry");
-}
-
-/// An error of a prefix that does not do for one recipe, and may for another.
+/// Adds to an error what remains on disk and how to remove it.
 base::Error with_remains(const base::Error& unmet,
                          const std::string& what_stays,
                          const AttemptFolder& attempt) {
@@ -65,7 +59,7 @@ base::Error with_remains(const base::Error& unmet,
                          "' removes it");
 }
 
-/// What a check found may have gone since.
+/// Returns false where a library that the check found is gone.
 bool still_holds(const CheckRecord& check) {
   return check.has_passed() && !missing_library(check.present);
 }
@@ -78,15 +72,14 @@ KeyFolder folder_in(const fs::path& root, const spec::LayerLock& lock) {
   return KeyFolder(root / spec::to_string(lock.kind) / KeyFolder::name_of(lock.key));
 }
 
-/// Its name is but half of the key.
+/// Compares the whole key: the folder's name is half of it.
 std::optional<FoundAttempt> ready_in(const KeyFolder& folder, const spec::LayerLock& lock) {
   auto ready = folder.ready();
   if (!ready || ready->record.layer.lock.key != lock.key) return std::nullopt;
   return ready;
 }
 
-/// A failure is kept with its log and its work folder until the next try; what is kept badly is
-/// only less to look at.
+/// Keeps a failure with its log and work folder until the next try.
 void keep_failure(const AttemptFolder& attempt, AttemptRecord record, const std::string& message) {
   record.state = "failed";
   record.problem = first_line(message);
@@ -154,23 +147,20 @@ void LayerBuilder::require_expected(const FoundAttempt& ready,
   const PrefixChecks checks(ready.folder, options_.state_directory);
   if (const auto before = checks.find(expected)) {
     if (still_holds(*before)) return;
-    if (!before->has_passed() && after == AfterFailure::refuse) refuse_unmet(*before, place);
+    if (!before->has_passed() && after == AfterFailure::refuse)
+      refuse_again(place + ": its check", before->checked, before->problem, before->log);
   }
   observer.note(place + ": is ready, and is checked for what this recipe expects of it");
   require_trusted(ready.folder.prefix(), options_.trust, wanted.lock.name);
   const base::TempDir work(fs::temp_directory_path(), "sabath-check-");
   const fs::path log = checks.log_of(expected).value_or(work.path() / "check.log");
-  const auto unmet = check(ready.folder,
-                           wanted,
-                           {wanted.context,
-                            wanted.lock,
-                            ready.folder.prefix(),
-                            work.path(),
-                            log,
-                            options_.limits,
-                            observer,
-                            std::move(stop),
-                            options_.bring});
+  const auto unmet = check(
+      ready.folder,
+      wanted,
+      {{wanted.context, work.path(), observer, std::move(stop), options_.bring, options_.limits},
+       wanted.lock,
+       ready.folder.prefix(),
+       log});
   if (!unmet) return;
   // Of a lower cache nothing is removed.
   if (ready.folder.path.parent_path() != folder_of(wanted.lock).path()) throw base::Error(*unmet);
@@ -271,7 +261,11 @@ void LayerBuilder::prepare(const KeyFolder& folder,
   }
   for (const FoundAttempt& before : folder.attempts()) {
     if (before.record.state != "failed") continue;
-    if (after == AfterFailure::refuse) refuse_failed(before, place);
+    if (after == AfterFailure::refuse)
+      refuse_again(place + ": its build",
+                   before.record.started,
+                   before.record.problem,
+                   before.folder.log().string());
     observer.note(place + ": trying again what failed at " + before.record.started);
   }
   const auto out_of_sight = std::max<std::chrono::seconds>(
@@ -306,15 +300,11 @@ std::optional<base::Error> LayerBuilder::run(const AttemptFolder& attempt,
                       name + "\": \"$" + name + "\"}");
   }
   const base::SteadyTime start = clock_.steady();
-  const LayerBuild build{wanted.context,
-                         wanted.lock,
-                         attempt.prefix(),
-                         attempt.work(),
-                         attempt.log(),
-                         options_.limits,
-                         observer,
-                         std::move(stop),
-                         options_.bring};
+  const LayerBuild build{
+      {wanted.context, attempt.work(), observer, std::move(stop), options_.bring, options_.limits},
+      wanted.lock,
+      attempt.prefix(),
+      attempt.log()};
   record.present = wanted.layer.build(build);
   for (const auto& [name, value] : wanted.context.left_out)
     record.present["left_out." + name] = value;

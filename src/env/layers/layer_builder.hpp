@@ -15,14 +15,15 @@
 
 namespace sabath::env {
 
-/// A layer that was resolved, with what is needed to build it.
+/// A resolved layer, with what its build needs.
 struct ResolvedLayer {
   LayerContext context;
   EnvironmentLayer& layer;
   spec::LayerLock lock{};
 };
 
-/// Finds and builds the prefixes of layers beneath `root`. Keeps references to what it is given.
+/// Finds and builds the prefixes of layers beneath `root`. Ownership: keeps references to its
+/// arguments.
 class LayerBuilder {
  public:
   LayerBuilder(const std::filesystem::path& root,
@@ -30,32 +31,32 @@ class LayerBuilder {
                const StoreOptions& options)
       : root_(root), clock_(clock), options_(options) {}
 
-  /// The prefix, if it is ready here or in a lower cache. Throws Error{environment} where somebody
-  /// else can write it or a folder above it here; what is in it is looked at before its use.
+  /// Returns the prefix if it is ready here or in a lower cache. Throws Error{environment} where
+  /// somebody else can write it or a folder above it. Does not check the files in it.
   std::optional<std::string> find(const spec::LayerLock& lock) const;
-  /// The same, if it was also found to be what this layer expects of it.
+  /// Returns the same if it also passed the checks of this layer.
   std::optional<std::string> find_checked(const ResolvedLayer& wanted) const;
-  /// The prefix, built if need be; see EnvironmentStore::build.
+  /// Returns the prefix and builds it where it is missing; see EnvironmentStore::build.
   std::string build(const ResolvedLayer& wanted,
                     base::Observer& observer,
                     std::stop_token stop,
                     AfterFailure after) const;
 
  private:
-  /// What lower caches have of a layer.
+  /// A layer in lower caches.
   struct Below {
     std::optional<FoundAttempt> ready{};
-    std::vector<std::string> refused{};  ///< why others may not be used
+    std::vector<std::string> refused{};  ///< why others are not used
   };
   KeyFolder folder_of(const spec::LayerLock& lock) const;
   std::optional<FoundAttempt> find_ready(const spec::LayerLock& lock) const;
-  /// Checks a prefix that was made for another layer of the same key, unless that was done before.
+  /// Checks a prefix that was made for another layer of the same key, unless it was checked before.
   void require_expected(const FoundAttempt& ready,
                         const ResolvedLayer& wanted,
                         base::Observer& observer,
                         std::stop_token stop,
                         AfterFailure after) const;
-  /// What does not meet the expectations is kept as that, and returned.
+  /// Checks the expectations and keeps the result. Returns the failure, if any.
   std::optional<base::Error> check(const AttemptFolder& attempt,
                                    const ResolvedLayer& wanted,
                                    const LayerBuild& where) const;
@@ -65,8 +66,7 @@ class LayerBuilder {
                base::Observer& observer,
                AfterFailure after) const;
   AttemptRecord begin(const AttemptFolder& attempt, const ResolvedLayer& wanted) const;
-  /// Installs, and checks: a prefix that does not meet the expectations is ready all the same, for
-  /// others.
+  /// Installs and checks. A prefix that fails the check is still ready for other recipes.
   std::optional<base::Error> run(const AttemptFolder& attempt,
                                  const ResolvedLayer& wanted,
                                  AttemptRecord& record,

@@ -2,9 +2,7 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/text/text_table.hpp>
-#include <sabath/env/environment.hpp>
 
-#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <utility>
@@ -14,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Where programs, compilers and build systems look for what a prefix holds.
+/// Folders of a prefix that programs, compilers and build systems search.
 constexpr std::array<std::pair<const char*, const char*>, 9> search_paths{
     {{"PATH", "bin"},
      {"LD_LIBRARY_PATH", "lib64"},
@@ -26,10 +24,6 @@ constexpr std::array<std::pair<const char*, const char*>, 9> search_paths{
      {"PKG_CONFIG_PATH", "lib/pkgconfig"},
      {"CMAKE_PREFIX_PATH", "."}}};
 
-bool has_locked_packages(spec::LayerKind kind) {
-  return kind == spec::LayerKind::pip || kind == spec::LayerKind::conda;
-}
-
 void prepend(std::string& list, const std::string& folder) {
   // An empty item would mean the working directory.
   list = list.empty() ? folder : folder + ":" + list;
@@ -40,8 +34,8 @@ bool is_name_character(char character) {
          (character >= '0' && character <= '9') || character == '_';
 }
 
-/// The name that a reference at `text[at]` (just after '$') spells; moves `at` behind it. Empty
-/// when it is none.
+/// Returns the name of a reference at `text[at]`, just after '$', and moves `at` behind it; empty
+/// for none.
 std::string take_name(std::string_view text, std::size_t& at) {
   const bool braced = at < text.size() && text[at] == '{';
   const std::size_t first = braced ? at + 1 : at;
@@ -88,11 +82,24 @@ std::string place_of(const std::string& layer_name) {
   return "environment layer '" + layer_name + "'";
 }
 
+std::string value_of(const base::Environment& variables, const std::string& name) {
+  const auto found = variables.find(name);
+  return found == variables.end() ? "" : found->second;
+}
+
+std::string search_path(const base::Environment& variables) {
+  return value_of(variables, "PATH");
+}
+
 std::string in_words(const std::vector<std::string>& names) {
   std::string words;
   for (const std::string& name : names)
     words += (words.empty() ? "" : ", ") + base::printable(name);
   return words;
+}
+
+bool has_locked_packages(spec::LayerKind kind) {
+  return kind == spec::LayerKind::pip || kind == spec::LayerKind::conda;
 }
 
 base::Environment clean_environment(const base::Environment& user) {
@@ -103,8 +110,7 @@ base::Environment clean_environment(const base::Environment& user) {
                           // 1980-01-01, the first day that zip archives know.
                           {"SOURCE_DATE_EPOCH", "315532800"}};
   for (const char* name : {"PATH", "CC", "CXX", "FC"}) {
-    const auto found = user.find(name);
-    if (found != user.end() && !found->second.empty()) clean.insert(*found);
+    if (const std::string value = value_of(user, name); !value.empty()) clean.insert({name, value});
   }
   return clean;
 }
@@ -141,7 +147,7 @@ void add_prefix(base::Environment& variables, const spec::BuiltLayer& layer) {
       const fs::path path = (fs::path(layer.prefix) / folder).lexically_normal();
       std::error_code code;
       if (!fs::is_directory(path, code)) continue;
-      // Packages of conda find their libraries by themselves; programs of the host would find them,
+      // Packages of conda find their libraries themselves; programs of the host would find them
       // too, and break.
       const bool is_library_path = std::string_view(name) == "LD_LIBRARY_PATH";
       if (is_library_path && layer.lock.kind == spec::LayerKind::conda) continue;
@@ -159,38 +165,6 @@ void add_layer(base::Environment& variables, const spec::BuiltLayer& layer) {
   const base::Environment hidden = leave_out_python_paths(variables, layer.lock.kind, {});
   add_prefix(variables, layer);
   set_own_variables(variables, layer.variables, layer.lock.name, hidden);
-}
-
-namespace {
-
-bool has_packages(const spec::BuiltEnvironment& environment) {
-  return std::any_of(
-      environment.layers.begin(), environment.layers.end(), [](const spec::BuiltLayer& layer) {
-        return has_locked_packages(layer.lock.kind);
-      });
-}
-
-/// Nothing of the user's may stand before the packages that were locked, and nothing may be
-/// written beside them or beside the recipe's code, whose digest is part of what a run is.
-void shield_packages(base::Environment& variables) {
-  std::erase_if(variables, [](const auto& item) {
-    return item.first.starts_with("PYTHON") || item.first.starts_with("PIP_") ||
-           item.first.starts_with("UV_") || item.first.starts_with("CONDA_") ||
-           item.first.starts_with("MAMBA_") || item.first == "VIRTUAL_ENV" ||
-           item.first == "__PYVENV_LAUNCHER__";
-  });
-  set_python_bounds(variables);
-}
-
-}  // namespace
-
-base::Environment run_variables(const spec::BuiltEnvironment& environment,
-                                const base::Environment& base) {
-  base::Environment variables = base;
-  if (has_packages(environment)) shield_packages(variables);
-  for (const spec::BuiltLayer& layer : environment.layers)
-    add_layer(variables, layer);
-  return variables;
 }
 
 }  // namespace sabath::env

@@ -14,6 +14,18 @@ namespace fs = std::filesystem;
 using base::Error;
 using base::ErrorKind;
 
+namespace {
+
+/// Returns the quoted command that locks the recipe, for hints.
+std::string lock_command(const LayerContext& context) {
+  return "'" +
+         base::shown_command(
+             {"sabath", "env", "lock", fs::absolute(context.recipe_directory).string()}) +
+         "'";
+}
+
+}  // namespace
+
 fs::path lock_file_of(const fs::path& recipe_directory) {
   return recipe_directory / "environment.lock.json";
 }
@@ -26,31 +38,21 @@ std::optional<spec::PackageLock> read_lock_file(const fs::path& recipe_directory
 }
 
 spec::PackageLayerLock read_locked_layer(const LayerContext& context, const base::Digest& request) {
-  const std::string place = place_of(context.spec.name);
-  const std::string recipe = fs::absolute(context.recipe_directory).string();
-  const fs::path path = lock_file_of(context.recipe_directory);
   if (context.locked != nullptr) {
     const auto* const fresh = context.locked->find(context.spec.name, request);
     if (fresh != nullptr && fresh->request == request) return *fresh;
   }
   const auto lock = read_lock_file(context.recipe_directory);
-  const std::string hint = "'" + base::shown_command({"sabath", "env", "lock", recipe}) +
-                           "' resolves what the recipe asks for";
-  if (!lock) {
-    throw Error(ErrorKind::environment, place + ": is not locked: no " + path.string(), hint);
-  }
-  const spec::PackageLayerLock* const layer = lock->find(context.spec.name, request);
-  if (layer == nullptr) {
-    throw Error(
-        ErrorKind::environment, place + ": " + path.string() + " has no layer of that name", hint);
-  }
-  if (layer->request != request) {
-    throw Error(
-        ErrorKind::environment,
-        place + ": the lock " + path.string() + " is out of date: the requirements have changed",
-        hint);
-  }
-  return *layer;
+  const auto* const layer = lock ? lock->find(context.spec.name, request) : nullptr;
+  if (layer != nullptr && layer->request == request) return *layer;
+  const std::string path = lock_file_of(context.recipe_directory).string();
+  const std::string problem =
+      !lock              ? "is not locked: no " + path
+      : layer == nullptr ? path + " has no layer of that name"
+                         : "the lock " + path + " is out of date: the requirements have changed";
+  throw Error(ErrorKind::environment,
+              place_of(context.spec.name) + ": " + problem,
+              lock_command(context) + " resolves what the recipe asks for");
 }
 
 base::Digest locked_file(const LayerContext& context) {
@@ -74,10 +76,7 @@ const spec::PlatformPackages& packages_for(const LayerContext& context,
   throw Error(ErrorKind::environment,
               place_of(context.spec.name) + ": the lock has nothing for " +
                   in_words(platform, python) + "; it has: " + base::printable(known),
-              "'" +
-                  base::shown_command(
-                      {"sabath", "env", "lock", fs::absolute(context.recipe_directory).string()}) +
-                  "' on this machine adds it to the lock");
+              lock_command(context) + " on this machine adds it to the lock");
 }
 
 std::vector<PinnedFile> pinned_files(const std::vector<spec::LockedPackage>& packages) {

@@ -10,24 +10,25 @@
 
 namespace sabath::env {
 
-/// Nothing where there is none. Throws Error{usage} for a file that was edited.
+/// Reads the lock beside a recipe; nothing without one. Throws Error{usage} for an edited file.
 std::optional<spec::PackageLock> read_lock_file(const std::filesystem::path& recipe_directory);
 
-/// From `context.locked` where that has the answer, else from the file. Throws Error{environment}
-/// where there is none, or where it is not the answer to `request`, the
-/// digest of what the recipe asks for; Error{usage} for a file that was edited.
+/// Reads the lock of a layer from `context.locked`, else from the file. `request` is the digest of
+/// what the recipe asks for. Throws Error{environment} for a missing or outdated lock, Error{usage}
+/// for an edited file.
 spec::PackageLayerLock read_locked_layer(const LayerContext& context, const base::Digest& request);
 
-/// PackageLock::digest of the whole that `read_locked_layer` found a layer in.
+/// Returns the digest of the whole lock in which `read_locked_layer` finds a layer.
 base::Digest locked_file(const LayerContext& context);
 
-/// What the lock has for a machine. Throws Error{environment} that names what it has instead.
+/// Returns the packages for a machine. Throws Error{environment} that names the machines of the
+/// lock.
 const spec::PlatformPackages& packages_for(const LayerContext& context,
                                            const spec::PackageLayerLock& lock,
                                            std::string_view platform,
                                            std::string_view python = {});
 
-/// The files of a lock; those with a URL come from there.
+/// Returns the files of a lock, with the URLs that it names.
 std::vector<PinnedFile> pinned_files(const std::vector<spec::LockedPackage>& packages);
 
 }  // namespace sabath::env

@@ -1,18 +1,25 @@
 #include "package_check.hpp"
 
 #include "layer_variables.hpp"
-#include "package_install.hpp"
 #include "store/linked_libraries.hpp"
+#include "store/prefix_files.hpp"
 
+#include <sabath/base/digest.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/text/text_table.hpp>
+#include <sabath/spec/package_lock.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
 #include <set>
+#include <sstream>
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace sabath::env {
@@ -22,22 +29,27 @@ namespace fs = std::filesystem;
 using base::Error;
 using base::ErrorKind;
 
-/// Imports the modules that are named ("=numpy"), or that the named packages bring ("numpy"), and
-/// says why one cannot be.
+/// Imports named modules ("=numpy"), or the modules of named packages ("numpy"), and prints why one
+/// fails.
 constexpr const char* import_script = R"(import importlib, importlib.metadata, os, sys, traceback
 own = os.path.dirname(os.path.abspath(__file__))
 sys.path[:] = [folder for folder in sys.path if folder != own]
+
 def modules_of(package):
     distribution = importlib.metadata.distribution(package)
     listed = (distribution.read_text("top_level.txt") or "").split()
+
     if not listed:
         for file in distribution.files or ():
             top = file.parts[0]
+
             if len(file.parts) > 1 and file.suffix == ".py" and file.parts[1] == "__init__.py":
                 listed.append(top)
             elif len(file.parts) == 1 and file.suffix in (".py", ".so"):
                 listed.append(top.split(".")[0])
+
     return sorted({m for m in listed if m.isidentifier() and not m.startswith("_")})
+
 for word in sys.argv[1:]:
     for module in [word[1:]] if word.startswith("=") else modules_of(word):
         print("sabath: importing", module, flush=True)
@@ -45,6 +57,7 @@ for word in sys.argv[1:]:
             importlib.import_module(module)
         except BaseException as error:
             traceback.print_exc()
+
             said = " ".join(traceback.format_exception_only(type(error), error)[-1].split())
             print("sabath: cannot import " + module + ": " + said, file=sys.stderr, flush=True)
             sys.exit(1)
@@ -52,12 +65,12 @@ for word in sys.argv[1:]:
 constexpr std::string_view importing = "sabath: importing ";
 constexpr std::string_view cannot_import = "sabath: cannot import ";
 
-/// Modules that bring what others need load it themselves, so that a name that is somewhere in the
-/// prefix does no harm: an import that fails tells.
+/// A library somewhere in the prefix is accepted: modules may load it themselves, and the imports
+/// are checked.
 bool may_be_missing(const std::string& text, const LayerBuild& build) {
   const std::string name = text.substr(text.rfind(' ') + 1);
   const auto& optional = build.context.spec.packages.optional_libraries;
-  if (std::find(optional.begin(), optional.end(), name) != optional.end()) return true;
+  if (std::ranges::find(optional, name) != optional.end()) return true;
   std::error_code code;
   for (fs::recursive_directory_iterator at(build.prefix / "lib", code);
        !code && at != fs::recursive_directory_iterator();
@@ -67,7 +80,7 @@ bool may_be_missing(const std::string& text, const LayerBuild& build) {
   return false;
 }
 
-/// The programs that the layer promises are in its bin folder.
+/// Checks that the layer's commands are in its bin folder.
 void check_commands(const LayerBuild& build) {
   std::vector<std::string> missing;
   for (const std::string& name : build.context.spec.commands) {
@@ -80,30 +93,8 @@ void check_commands(const LayerBuild& build) {
       "\"commands\" of such a layer are programs in its bin folder");
 }
 
-std::map<std::string, std::string> check_libraries(const LayerBuild& build,
-                                                   base::ProcessRunner& processes,
-                                                   const base::Environment& running) {
-  auto libraries = linked_libraries(processes, build.prefix, running, build.stop);
-  if (!libraries) return {};
-  std::erase_if(libraries->missing,
-                [&](const std::string& text) { return may_be_missing(text, build); });
-  if (!libraries->missing.empty()) {
-    throw Error(
-        ErrorKind::environment,
-        place_of(build.lock.name) +
-            ": shared libraries are not found: " + in_words(libraries->missing),
-        "install what is missing; or name it in \"optional_libraries\" where no code of the "
-        "recipe uses it");
-  }
-  std::map<std::string, std::string> present;
-  for (const auto& [name, path] : libraries->found) {
-    if (!path.starts_with(build.prefix.string() + "/")) present["library." + name] = path;
-  }
-  return present;
-}
-
-/// "keras: ValueError: no backend", of what the script wrote last; where the module ended the
-/// process, "keras: Python was ended by signal 11". Empty where it began with none.
+/// Returns "keras: ValueError: no backend" from the end of the log, or "keras: Python was ended by
+/// signal 11". Empty where no import began.
 std::string failed_import(const fs::path& log, const base::ProcessResult& result) {
   std::string failed;
   for (const std::string& line : last_lines_of(log)) {
@@ -118,18 +109,19 @@ std::string failed_import(const fs::path& log, const base::ProcessResult& result
 void check_imports(const LayerBuild& build,
                    const std::vector<std::string>& distributions,
                    BuildSteps& steps) {
-  // Python looks into the folders of the script, and that it is started in, too.
+  // Python also searches the folder of the script and the working directory.
   const fs::path empty = build.work / "check";
-  const fs::path script = build.work / "check-imports" / "check.py";
-  std::vector<std::string> argv{(build.prefix / "bin" / "python").string(), "-B", script.string()};
+  const fs::path check_file = build.work / "check-imports" / "check.py";
+  std::vector<std::string> argv{
+      (build.prefix / "bin" / "python").string(), "-B", check_file.string()};
   const std::size_t before = argv.size();
   for (const std::string& module : build.context.spec.packages.imports)
     argv.push_back("=" + module);
   if (argv.size() == before) argv.insert(argv.end(), distributions.begin(), distributions.end());
   if (argv.size() == before) return;
   base::make_directories(empty);
-  base::make_directories(script.parent_path());
-  base::write_file_atomically(script, import_script);
+  base::make_directories(check_file.parent_path());
+  base::write_file_atomically(check_file, import_script);
   constexpr std::string_view doing = "checking that what was asked for can be imported";
   const base::ProcessResult result = steps.attempt(doing, argv, empty);
   if (result.ok()) return;
@@ -139,9 +131,147 @@ void check_imports(const LayerBuild& build,
   if (!has_ended || failed.empty()) steps.refuse(doing, argv, result);
   throw Error(ErrorKind::environment,
               place_of(build.lock.name) + ": cannot import " + base::printable(failed),
-              "a variable that it needs belongs into \"variables\" of the stage or of the layer; "
-              "\"imports\" of the layer names what must be importable; the whole log is " +
+              "if the module needs a variable, add it to \"variables\" of the stage or layer; "
+              "\"imports\" of the layer lists the modules to check; the whole log is " +
                   build.log.string());
+}
+
+/// Returns the time of the last change, also of permissions; nothing for a missing file.
+std::optional<std::int64_t> touched_ns(const fs::path& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return std::nullopt;
+  constexpr std::int64_t second = 1'000'000'000;
+  return status.st_ctim.tv_sec * second + status.st_ctim.tv_nsec;
+}
+
+/// Encodes a digest as in RECORD: base64 with '-' and '_', without padding.
+std::string record_form(const base::Digest& digest) {
+  constexpr std::string_view letters =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+  constexpr unsigned bits = 6;
+  std::string text;
+  std::uint32_t held = 0;
+  unsigned count = 0;
+  for (const char c : digest.hex) {
+    held = (held << 4U) | static_cast<std::uint32_t>(c <= '9' ? c - '0' : c - 'a' + 10);
+    count += 4;
+    if (count < bits) continue;
+    count -= bits;
+    text += letters[(held >> count) & 63U];
+    held &= (1U << count) - 1U;
+  }
+  if (count > 0) text += letters[(held << (bits - count)) & 63U];
+  return text;
+}
+
+struct RecordLine {
+  std::string path{};
+  std::string digest{};
+};
+
+/// Reads "path,sha256=digest,size". Nothing for lines without a digest: RECORD itself and compiled
+/// Python.
+std::optional<RecordLine> read_line(const std::string& line) {
+  constexpr std::string_view head = ",sha256=";
+  const auto at = line.rfind(head);
+  if (at == std::string::npos) return std::nullopt;
+  const auto begin = at + head.size();
+  RecordLine read{line.substr(0, at), line.substr(begin, line.find(',', begin) - begin)};
+  if (!read.path.starts_with('"')) return read;
+  std::string plain;
+  for (std::size_t i = 1; i + 1 < read.path.size(); ++i) {
+    if (read.path[i] == '"') ++i;  // one stands for two
+    plain += read.path[i];
+  }
+  read.path = plain;
+  return read;
+}
+
+/// Files that a package lists as installed.
+struct Listed {
+  fs::path folder{};  ///< its dist-info
+  std::vector<RecordLine> lines{};
+  bool is_readable = true;
+
+  std::string name() const {
+    const std::string folder_name = folder.filename().string();
+    return spec::normal_package_name(
+        folder_name.substr(0, folder_name.rfind('-', folder_name.rfind('.'))));
+  }
+};
+
+/// Two packages may have the same file: the bytes of either are accepted.
+using Digests = std::map<std::string, std::set<std::string>>;
+
+Listed listed_by(const fs::path& folder) {
+  Listed listed{folder, {}, true};
+  try {
+    const auto record = base::read_file_if_exists(folder / "RECORD");
+    std::istringstream lines(record.value_or(""));
+    for (std::string text; std::getline(lines, text);) {
+      if (auto line = read_line(text)) listed.lines.push_back(std::move(*line));
+    }
+  } catch (const base::Error&) {
+    listed.is_readable = false;
+  }
+  return listed;
+}
+
+/// Returns the time of the nearest folder above the file that still exists.
+std::optional<std::int64_t> touched_around(fs::path file) {
+  while (file.has_relative_path()) {
+    file = file.parent_path();
+    if (const auto touched = touched_ns(file)) return touched;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> change_of(const RecordLine& line,
+                                     const fs::path& packages,
+                                     const Digests& digests,
+                                     std::int64_t ready_ns) {
+  const fs::path file = packages / line.path;
+  const auto touched = touched_ns(file);
+  if (!touched) {
+    const auto around = touched_around(file);
+    // Files that the build itself removed do not count.
+    if (around && *around <= ready_ns) return std::nullopt;
+    return line.path + " was removed after it was installed";
+  }
+  if (*touched <= ready_ns) return std::nullopt;
+  try {
+    if (digests.at(line.path).contains(record_form(base::digest_file(file)))) return std::nullopt;
+  } catch (const base::Error&) {
+    return line.path + " cannot be read";
+  }
+  return line.path + " was changed after it was installed";
+}
+
+/// Returns the first change.
+std::optional<std::string> change_of(const Listed& package,
+                                     const Digests& digests,
+                                     std::int64_t ready_ns) {
+  if (!package.is_readable) return "RECORD cannot be read";
+  for (const RecordLine& line : package.lines) {
+    if (auto change = change_of(line, package.folder.parent_path(), digests, ready_ns))
+      return change;
+  }
+  return std::nullopt;
+}
+
+void look_in(const fs::path& packages, std::int64_t ready_ns, std::vector<std::string>& changed) {
+  std::vector<Listed> all;
+  Digests digests;
+  for (const fs::directory_entry& entry : entries_in(packages)) {
+    if (entry.path().extension() != ".dist-info") continue;
+    all.push_back(listed_by(entry.path()));
+    for (const RecordLine& line : all.back().lines)
+      digests[line.path].insert(line.digest);
+  }
+  for (const Listed& package : all) {
+    if (const auto change = change_of(package, digests, ready_ns))
+      changed.push_back(package.name() + ": " + *change);
+  }
 }
 
 }  // namespace
@@ -158,18 +288,12 @@ void check_present(const LayerBuild& build, std::map<std::string, std::string> p
 }
 
 std::map<std::string, std::string> packages_in(const fs::path& prefix) {
-  // Of one package that was put over another there are two.
+  // A package installed over another has two versions.
   std::map<std::string, std::set<std::string>> found;
-  std::error_code code;
-  for (fs::directory_iterator python(prefix / "lib", code);
-       !code && python != fs::directory_iterator();
-       python.increment(code)) {
-    std::error_code inner;
-    for (fs::directory_iterator at(python->path() / "site-packages", inner);
-         !inner && at != fs::directory_iterator();
-         at.increment(inner)) {
+  for (const fs::directory_entry& python : entries_in(prefix / "lib")) {
+    for (const fs::directory_entry& entry : entries_in(python.path() / "site-packages")) {
       constexpr std::string_view suffix = ".dist-info";
-      std::string name = at->path().filename().string();
+      std::string name = entry.path().filename().string();
       const auto dash = name.rfind('-', name.size() - std::min(name.size(), suffix.size()) - 1);
       if (!name.ends_with(suffix) || dash == std::string::npos) continue;
       name.resize(name.size() - suffix.size());
@@ -212,7 +336,27 @@ std::map<std::string, std::string> check_packages(const LayerBuild& build,
   check_commands(build);
   BuildSteps steps(processes, build, running);
   check_imports(build, distributions, steps);
-  return check_libraries(build, processes, running);
+  auto libraries = check_libraries(
+      build,
+      processes,
+      running,
+      "install what is missing; or name it in \"optional_libraries\" where no code of the recipe "
+      "uses it",
+      [&](const std::string& text) { return may_be_missing(text, build); });
+  std::erase_if(libraries, [&](const auto& library) {
+    return library.second.starts_with(build.prefix.string() + "/");
+  });
+  return libraries;
+}
+
+std::vector<std::string> changed_packages(const fs::path& prefix, const fs::path& ready) {
+  std::vector<std::string> changed;
+  const auto ready_ns = touched_ns(ready);
+  if (!ready_ns) return changed;
+  for (const fs::directory_entry& python : entries_in(prefix / "lib"))
+    look_in(python.path() / "site-packages", *ready_ns, changed);
+  std::ranges::sort(changed);
+  return changed;
 }
 
 }  // namespace sabath::env

@@ -2,26 +2,35 @@
 
 #include "source/build_steps.hpp"
 
+#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
 
 namespace sabath::env {
 
-/// Throws Error{environment} unless exactly what was locked is there. `present`: name -> version.
+/// Checks that exactly the locked packages are there. `present`: name -> version. Throws
+/// Error{environment}.
 void check_present(const LayerBuild& build, std::map<std::string, std::string> present);
 
-/// What a layer of packages expects beyond them: commands, modules that it names, or else those of
-/// the packages that were asked for, shared libraries, and the variables of stages that it is
-/// checked with.
+/// Returns name -> version of the packages in a prefix, from their metadata. Starts no program.
+std::map<std::string, std::string> packages_in(const std::filesystem::path& prefix);
+
+/// Returns "apple: apple/core.py was changed after it was installed" for each Python package with a
+/// changed or missing file, by its RECORD (packaging.python.org, "Recording installed projects").
+/// Reads only files touched after `ready`, a file that was written when the prefix was ready.
+std::vector<std::string> changed_packages(const std::filesystem::path& prefix,
+                                          const std::filesystem::path& ready);
+
+/// Returns what a layer expects beyond its packages: commands, shared libraries, the variables of
+/// stages, and importable modules: those that it names, else those of the requested packages.
 std::vector<std::string> package_expectations(const LayerContext& context,
                                               const std::vector<std::string>& requested);
 
-/// Checks a finished prefix for that, with the variables that stages get: the programs are in its
-/// bin folder; the modules that the layer names can be imported, or where it names none, those that
-/// `distributions` brought; every shared library is found, or lies somewhere in the prefix. Returns
-/// the libraries from outside. `built` has what is set where the prefix is used. Throws
-/// Error{environment}.
+/// Checks these expectations of a finished prefix, with the variables of stages. Programs must be
+/// in its bin folder, and every shared library must be found or lie in the prefix. The modules that
+/// the layer names must be importable, else those of `distributions`. `built` has the variables of
+/// the prefix. Returns the libraries from outside. Throws Error{environment}.
 std::map<std::string, std::string> check_packages(const LayerBuild& build,
                                                   const spec::BuiltLayer& built,
                                                   const std::vector<std::string>& distributions,

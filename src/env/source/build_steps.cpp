@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <fstream>
+#include <sstream>
 #include <utility>
 
 #include <fcntl.h>
@@ -45,6 +46,18 @@ std::string last_lines(const std::vector<std::string>& lines, std::size_t most) 
   return last;
 }
 
+std::string last_lines_in(const std::string& text,
+                          std::size_t most,
+                          const std::function<bool(const std::string& line)>& is_shown) {
+  std::vector<std::string> shown;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const bool is_blank = line.find_first_not_of(" \t\r") == std::string::npos;
+    if (!is_blank && (!is_shown || is_shown(line))) shown.push_back(std::move(line));
+  }
+  return last_lines(shown, most);
+}
+
 std::vector<std::string> last_lines_of(const fs::path& log) {
   constexpr std::streamoff window = 1 << 16;
   std::ifstream file(log, std::ios::binary | std::ios::ate);
@@ -72,7 +85,7 @@ BuildSteps::BuildSteps(base::ProcessRunner& processes,
 }
 
 void BuildSteps::run(std::string_view doing,
-                     std::vector<std::string> argv,
+                     const std::vector<std::string>& argv,
                      const fs::path& directory) {
   const base::ProcessResult result = attempt(doing, argv, directory);
   if (!result.ok()) refuse(doing, argv, result);
@@ -95,7 +108,7 @@ base::ProcessResult BuildSteps::attempt(std::string_view doing,
       std::max<std::chrono::nanoseconds>(build_.limits.wall.value_or(usual_build_time) - used_, {});
   command.silence_deadline = build_.limits.silence.value_or(usual_silence);
   command.output_limit = log_limit_bytes;
-  const base::ProcessResult result = [&] {
+  base::ProcessResult result = [&] {
     try {
       return processes_.run(command, build_.stop);
     } catch (const base::Error& error) {
@@ -130,10 +143,15 @@ void BuildSteps::log_line(const std::string& line) {
   write_log(build_.log, line + "\n");
 }
 
+void require_not_stopped(const LayerBuild& build) {
+  if (build.stop.stop_requested())
+    throw base::Error(base::ErrorKind::interrupted, place_of(build.lock.name) + ": interrupted");
+}
+
 std::optional<std::string> full_disk(std::string_view said) {
   for (const int code : {ENOSPC, EDQUOT}) {
     const std::string text = base::errno_text(code);
-    // Programs in Go begin it with a small letter.
+    // Programs in Go begin it with a lower-case letter.
     if (said.find(text.substr(1)) != std::string_view::npos) return text;
   }
   return std::nullopt;

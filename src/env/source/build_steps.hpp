@@ -4,6 +4,7 @@
 #include <sabath/env/environment_layer.hpp>
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,11 +12,11 @@
 
 namespace sabath::env {
 
-/// The commands of one build, one after another: all that they say goes to the log, all share the
-/// build's limits, and the first that fails ends it.
+/// Runs the commands of one build. Their output goes to the log, they share the build's limits, and
+/// the first failure ends the build.
 class BuildSteps {
  public:
-  /// `environment` is what each command sees, but for HOME and TMPDIR, which lie in the work
+  /// `environment` is that of each command; HOME and TMPDIR are replaced by folders in the work
   /// folder.
   BuildSteps(base::ProcessRunner& processes,
              const LayerBuild& build,
@@ -24,17 +25,17 @@ class BuildSteps {
   /// Runs one command; `doing` ("compiling") names it to people. Throws Error{environment} with the
   /// tail of the log; Error{interrupted}.
   void run(std::string_view doing,
-           std::vector<std::string> argv,
+           const std::vector<std::string>& argv,
            const std::filesystem::path& directory);
-  /// The same where the caller judges how the command ended; Error{interrupted}.
+  /// Runs one command and returns how it ended. Throws Error{interrupted}.
   base::ProcessResult attempt(std::string_view doing,
                               std::vector<std::string> argv,
                               const std::filesystem::path& directory);
-  /// What `run` throws for a command that failed.
+  /// Throws the error of `run` for a failed command.
   [[noreturn]] void refuse(std::string_view doing,
                            const std::vector<std::string>& argv,
                            const base::ProcessResult& result) const;
-  /// Adds a line of our own to the log.
+  /// Adds a line to the log.
   void log_line(const std::string& line);
 
  private:
@@ -44,20 +45,27 @@ class BuildSteps {
   std::chrono::nanoseconds used_{};
 };
 
-/// What a tool says in the locale that it is given, when the disk or a quota is full: no property
-/// of what is asked for, so that it is never remembered as one.
+/// Throws Error{interrupted} where a build was stopped before it began.
+void require_not_stopped(const LayerBuild& build);
+
+/// Returns the message of a full disk or quota in the output of a tool. It is temporary, so it is
+/// never remembered.
 std::optional<std::string> full_disk(std::string_view said);
-/// Throws Error{storage} where that is why a tool failed; `message` says who did what.
+/// Throws Error{storage} where a tool failed for that reason; `message` says what failed.
 void refuse_full_disk(const base::ProcessResult& result, const std::string& message);
 
 /// Appends to a log.
 void write_log(const std::filesystem::path& log, const std::string& text);
-/// The last of `lines`, made safe for a terminal, each on a line of its own and indented by four
+/// Returns the last of `lines`, made safe for a terminal, each on a new line and indented by four
 /// blanks.
 std::string last_lines(const std::vector<std::string>& lines, std::size_t most = 20);
-/// The last lines of a log as they are.
+/// Returns the same for the lines of `text` that are not blank and that `is_shown` accepts.
+std::string last_lines_in(const std::string& text,
+                          std::size_t most,
+                          const std::function<bool(const std::string& line)>& is_shown = {});
+/// Returns the last lines of a log, unchanged.
 std::vector<std::string> last_lines_of(const std::filesystem::path& log);
-/// The last lines of a log, made safe for a terminal, each indented by four blanks.
+/// Returns the last lines of a log, made safe for a terminal, each indented by four blanks.
 std::string tail_of(const std::filesystem::path& log, std::size_t lines = 20);
 
 }  // namespace sabath::env

@@ -2,7 +2,7 @@
 
 #include "layers/layer_variables.hpp"
 #include "layers/locked_layer.hpp"
-#include "tools/git_tree.hpp"
+#include "tools/git.hpp"
 
 #include <sabath/base/archive/archive.hpp>
 #include <sabath/base/error.hpp>
@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 using base::Error;
 using base::ErrorKind;
 
-/// In which all packages of a lock stand that are the same for every machine.
+/// Platform of packages that are the same for every machine.
 constexpr const char* any_platform = "any";
 /// 1980-01-01, as SOURCE_DATE_EPOCH of builds.
 constexpr std::time_t source_time = 315532800;
@@ -30,7 +30,7 @@ constexpr std::time_t source_time = 315532800;
 constexpr std::array<std::string_view, 10> endings{
     ".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.bz2", ".tbz2", ".tar.zst", ".tzst", ".tar", ".zip"};
 
-/// "zlib-1.3.tar.gz" of a URL: it names a file and goes into the lock.
+/// Returns the file name in a URL for the lock: "zlib-1.3.tar.gz".
 std::string file_of(const std::string& url) {
   std::string path = url.substr(0, url.find_first_of("?#"));
   std::string name = path.substr(path.rfind('/') + 1);
@@ -42,8 +42,8 @@ std::string file_of(const std::string& url) {
                !std::isalnum(static_cast<unsigned char>(c));
       },
       '_');
-  const bool is_known = std::any_of(
-      endings.begin(), endings.end(), [&](std::string_view end) { return name.ends_with(end); });
+  const bool is_known =
+      std::ranges::any_of(endings, [&](std::string_view end) { return name.ends_with(end); });
   const auto first = name.find_first_not_of("._+-");
   name = first == std::string::npos ? "source" : name.substr(first);
   return is_known ? name : name + ".tar";
@@ -75,7 +75,7 @@ void set_times(const fs::path& folder) {
   }
 }
 
-/// The only thing in a folder, if it is a folder.
+/// Returns the only entry of a folder, if it is a folder.
 std::optional<fs::path> only_folder(const fs::path& folder) {
   std::optional<fs::path> found;
   for (const auto& entry : fs::directory_iterator(folder)) {
@@ -85,17 +85,55 @@ std::optional<fs::path> only_folder(const fs::path& folder) {
   return found;
 }
 
-}  // namespace
-
+/// Returns the digest of a request for code; a lock names it.
 base::Digest source_request(const spec::CodeOrigin& origin) {
   return base::sha256_of("sabath-source/1\ngit " + origin.git + "\nref " + origin.ref +
                          "\narchive " + origin.archive + "\n");
 }
 
-FetchedSource::FetchedSource(base::ProcessRunner& processes, const base::Environment& user)
-    : processes_(processes), user_(user) {}
+/// Fills in the present state of a repository. Returns the program that was asked.
+std::string lock_commit(const LockRequest& request,
+                        const LayerTools& tools,
+                        spec::LockedPackage& package) {
+  const spec::CodeOrigin& origin = request.context.spec.origin;
+  const std::string place = place_of(request.context.spec.name);
+  Git git(request, tools.processes, tools.user);
+  request.observer.note(place + ": asking " + origin.git);
+  package.url = origin.git;
+  package.version = git.resolve(origin.git, origin.ref);
+  package.file = package.name + "-" + package.version.substr(0, 12) + ".tar";
+  request.observer.note(place + ": fetching " + package.version);
+  const fs::path file = request.work / package.file;
+  git.write_tree(origin.git, package.version, file);
+  package.digest = base::digest_file(file);
+  return git.version();
+}
 
-spec::LockedPackage FetchedSource::locked(const LayerContext& context) {
+/// Fills in the present state of an archive.
+void lock_archive(const LockRequest& request, spec::LockedPackage& package) {
+  const std::string& url = request.context.spec.origin.archive;
+  package.url = url;
+  package.file = file_of(url);
+  const auto files =
+      request.bring({{package.file, {}, package.file, {url}}}, {}, request.observer, request.stop);
+  package.digest = base::digest_file(files.front());
+}
+
+fs::path download_commit(const LockRequest& request,
+                         const LayerTools& tools,
+                         const spec::LockedPackage& package,
+                         const fs::path& folder) {
+  request.observer.note(place_of(request.context.spec.name) + ": fetching " + package.version +
+                        " of " + package.url.value_or(""));
+  Git git(request, tools.processes, tools.user);
+  fs::path file = folder / package.file;
+  git.write_tree(package.url.value_or(""), package.version, file);
+  return file;
+}
+
+}  // namespace
+
+spec::LockedPackage locked_source(const LayerContext& context) {
   if (context.spec.origin.digest) {
     spec::LockedPackage package = package_of(context);
     package.file = file_of(context.spec.origin.archive);
@@ -112,93 +150,41 @@ spec::LockedPackage FetchedSource::locked(const LayerContext& context) {
               "'sabath env lock RECIPE' writes it anew");
 }
 
-spec::PackageLayerLock FetchedSource::lock(const LayerErrand& errand) {
-  const spec::CodeOrigin& origin = errand.context.spec.origin;
+spec::PackageLayerLock lock_source(const LockRequest& request, const LayerTools& tools) {
+  const spec::CodeOrigin& origin = request.context.spec.origin;
   spec::PlatformPackages packages;
   packages.platform = any_platform;
   packages.resolver = "sabath";
-  spec::LockedPackage package = package_of(errand.context);
+  spec::LockedPackage package = package_of(request.context);
   if (origin.git.empty()) {
-    lock_archive(errand, package);
+    lock_archive(request, package);
   } else {
-    packages.resolver = lock_commit(errand, package);
+    packages.resolver = lock_commit(request, tools, package);
   }
   packages.packages = {std::move(package)};
   return {spec::LayerKind::source,
-          errand.context.spec.name,
+          request.context.spec.name,
           source_request(origin),
           {std::move(packages)}};
 }
 
-std::string FetchedSource::lock_commit(const LayerErrand& errand, spec::LockedPackage& package) {
-  const spec::CodeOrigin& origin = errand.context.spec.origin;
-  const std::string place = place_of(errand.context.spec.name);
-  Git git(errand, processes_, user_);
-  errand.observer.note(place + ": asking " + origin.git);
-  package.url = origin.git;
-  package.version = git.resolve(origin.git, origin.ref);
-  package.file = package.name + "-" + package.version.substr(0, 12) + ".tar";
-  errand.observer.note(place + ": fetching " + package.version);
-  const fs::path file = errand.work / package.file;
-  write_git_tree(git, origin.git, package.version, file);
-  package.digest = base::digest_file(file);
-  return git.version();
-}
-
-void FetchedSource::lock_archive(const LayerErrand& errand, spec::LockedPackage& package) {
-  const std::string& url = errand.context.spec.origin.archive;
-  package.url = url;
-  package.file = file_of(url);
-  if (!errand.bring) {
-    throw Error(ErrorKind::environment,
-                place_of(errand.context.spec.name) + ": " + url + " cannot be fetched here",
-                "give its \"digest\" in the recipe");
-  }
-  const Download nothing;
-  const auto files = errand.bring(
-      {{package.file, {}, package.file, {url}}}, nothing, errand.observer, errand.stop);
-  package.digest = base::digest_file(files.front());
-}
-
-fs::path FetchedSource::download(const LayerErrand& errand,
-                                 const spec::LockedPackage& package,
-                                 const fs::path& folder) {
-  errand.observer.note(place_of(errand.context.spec.name) + ": fetching " + package.version +
-                       " of " + package.url.value_or(""));
-  Git git(errand, processes_, user_);
-  const fs::path file = folder / package.file;
-  write_git_tree(git, package.url.value_or(""), package.version, file);
-  return file;
-}
-
-std::pair<PinnedFile, fs::path> FetchedSource::bring(const LayerErrand& errand,
-                                                     const BringFiles& bring) {
-  const spec::LockedPackage package = locked(errand.context);
+std::pair<PinnedFile, fs::path> bring_source(const LockRequest& request, const LayerTools& tools) {
+  const spec::LockedPackage package = locked_source(request.context);
   const PinnedFile file = pinned(package);
-  const Download download = [&](const std::vector<PinnedFile>&, const fs::path& folder) {
-    return std::vector{this->download(errand, package, folder)};
+  const Download by_git = [&](const std::vector<PinnedFile>&, const fs::path& folder) {
+    return std::vector{download_commit(request, tools, package, folder)};
   };
-  if (bring) return {file, bring({file}, download, errand.observer, errand.stop).front()};
-  if (!file.urls.empty()) {
-    throw Error(ErrorKind::environment,
-                place_of(errand.context.spec.name) + ": " + file.name + " cannot be fetched here");
-  }
-  const fs::path folder = errand.work / "download";
-  base::make_directories(folder);
-  fs::path path = this->download(errand, package, folder);
-  if (base::digest_file(path) == file.digest) return {file, std::move(path)};
-  throw Error(ErrorKind::integrity,
-              file.name + ": is not what was locked as " + file.digest.text());
+  return {file, request.bring({file}, by_git, request.observer, request.stop).front()};
 }
 
-fs::path unpack_source(const LayerErrand& errand, const fs::path& file, const fs::path& folder) {
-  const std::string place = place_of(errand.context.spec.name);
+fs::path unpack_source(const LockRequest& request, const fs::path& file, const fs::path& folder) {
+  const std::string place = place_of(request.context.spec.name);
   base::make_directories(folder);
   try {
-    base::extract_archive(file, folder, {}, errand.observer, errand.stop);
+    base::extract_archive(file, folder, {}, request.observer, request.stop);
     fs::path source = folder;
-    if (errand.context.spec.origin.git.empty()) source = only_folder(folder).value_or(folder);
-    // Whose settings would count for what runs there.
+    if (request.context.spec.origin.git.empty()) source = only_folder(folder).value_or(folder);
+    // Its settings would apply to programs that run there.
     base::remove_tree(source / ".git");
     set_times(folder);
     return source;

@@ -1,14 +1,14 @@
-#include "source_layer.hpp"
-
+#include "fetched_source.hpp"
+#include "layers/builtin_layers.hpp"
 #include "layers/layer_variables.hpp"
 #include "layers/locked_layer.hpp"
 #include "source_build.hpp"
 #include "source_tree.hpp"
 #include "store/linked_libraries.hpp"
-#include "tools/compilers.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/spec/recipe.hpp>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Trees up to this size are hashed each time: that is as quick as a look into the memo.
+/// Trees up to this size are hashed each time: that is as fast as the memo.
 constexpr std::uint64_t small_tree_bytes = 1U << 20U;
 
 fs::path source_folder(const LayerContext& context) {
@@ -42,7 +42,7 @@ fs::path source_folder(const LayerContext& context) {
   return real;
 }
 
-/// How a layer may be built, and what one that installed nothing lacks.
+/// A build system, with a hint for builds that install nothing.
 struct BuildSystem {
   std::string_view name{};
   std::map<std::string, std::string> (*run)(const SourceBuild&, BuildSteps&) = nullptr;
@@ -67,13 +67,13 @@ const BuildSystem& find_build_system(const spec::LayerSpec& spec) {
 std::map<std::string, std::string> options_of(const spec::LayerSpec& spec) {
   const std::string place = place_of(spec.name);
   find_build_system(spec);
-  // What says where to install is sabath's: builds would leave the prefix.
+  // Options for the place of the installation are reserved: builds would leave the prefix.
   constexpr std::array<std::string_view, 5> taken{
       "CMAKE_INSTALL_PREFIX", "DESTDIR", "PREFIX", "prefix", "exec-prefix"};
   for (const auto& [name, value] : spec.options) {
-    if (std::find(taken.begin(), taken.end(), name) != taken.end()) {
+    if (std::ranges::find(taken, name) != taken.end()) {
       throw base::Error(base::ErrorKind::usage,
-                        place + ": the option '" + name + "' is not free",
+                        place + ": the option '" + name + "' is reserved",
                         "sabath chooses where a layer is installed; {env} leads there");
     }
   }
@@ -82,7 +82,7 @@ std::map<std::string, std::string> options_of(const spec::LayerSpec& spec) {
   return options;
 }
 
-/// The steps as they are asked for, as far as they can be understood.
+/// Returns the steps for the key, and checks their placeholders.
 std::vector<std::string> steps_of(const spec::LayerSpec& spec) {
   std::vector<std::string> shown;
   if (spec.build != "steps") return shown;
@@ -97,8 +97,8 @@ std::vector<std::string> steps_of(const spec::LayerSpec& spec) {
 base::Environment build_environment(const LayerContext& context,
                                     const std::map<std::string, Tool>& compilers) {
   base::Environment environment = context.variables;
-  // Through it compilers call the prefixes before theirs by nature, and cmake then gives what it
-  // links with them no rpath. It finds libraries through CMAKE_PREFIX_PATH.
+  // LIBRARY_PATH makes earlier prefixes implicit folders of the compiler, for which cmake sets no
+  // rpath. cmake finds libraries by CMAKE_PREFIX_PATH.
   if (context.spec.build == "cmake") environment.erase("LIBRARY_PATH");
   for (const Language& language : languages) {
     const auto compiler = compilers.find(std::string(language.name));
@@ -111,130 +111,106 @@ base::Environment build_environment(const LayerContext& context,
   return environment;
 }
 
-}  // namespace
+/// A patch of a source, in the format of `diff -u` or git.
+struct Patch {
+  std::filesystem::path file{};
+  base::Digest digest{};
+};
 
-SourceLayer::SourceLayer(base::ProcessRunner& processes,
-                         std::shared_ptr<Memo> memo,
-                         base::Environment user)
-    : processes_(processes),
-      memo_(std::move(memo)),
-      toolchain_(processes, memo_),
-      user_(std::move(user)),
-      fetched_(processes, user_) {}
-
-std::string SourceLayer::digest_of(const fs::path& source) {
-  const auto files = list_source(source);
-  std::uint64_t total_bytes = 0;
-  base::WallTime changed{};
-  base::Hasher stamps;
-  for (const base::TreeFile& file : files) {
-    total_bytes += file.size_bytes;
-    stamps.update(file.path + '\0' + file.link_target + '\0' + (file.executable ? 'x' : 'f'));
-    if (!file.link_target.empty()) continue;
-    const auto stamp = stamp_of(source / file.path);
-    if (!stamp) base::throw_errno((source / file.path).string(), "cannot read", ENOENT);
-    stamps.update(stamp->text + '\0');
-    changed = std::max(changed, stamp->changed);
+/// Returns the command that applies a patch. git and patch behave the same: neither guesses where
+/// the context differs.
+std::vector<std::string> command_for(const base::Environment& environment, const fs::path& file) {
+  const std::string places = search_path(environment);
+  if (const auto git = base::find_program("git", places)) {
+    return {git->string(), "apply", "-p1", "--whitespace=nowarn", "--", file.string()};
   }
-  if (total_bytes <= small_tree_bytes) return base::tree_digest(source, files).text();
-  const std::string key = stamps.finish().hex;
-  if (auto known = memo_->find(key)) return *known;
-  std::string digest = base::tree_digest(source, files).text();
-  if (memo_->is_at_rest(changed)) memo_->remember(key, digest, {});
-  return digest;
-}
-
-void SourceLayer::add_source_facts(const LayerContext& context,
-                                   std::map<std::string, std::string>& facts) {
-  if (!context.spec.origin.is_set()) {
-    facts["source.tree"] = digest_of(source_folder(context));
-    return;
+  if (const auto patch = base::find_program("patch", places)) {
+    return {patch->string(),
+            "-p1",
+            "--batch",
+            "--forward",
+            "--fuzz=0",
+            "--no-backup-if-mismatch",
+            "--reject-file=-",
+            "--input=" + file.string()};
   }
-  const spec::LockedPackage package = FetchedSource::locked(context);
-  if (package.version.empty()) {
-    facts["source.archive"] = package.digest.text();
-  } else {
-    facts["source.commit"] = package.version;
-    facts["source.tree"] = package.digest.text();
+  return {};
+}
+
+/// Returns true for lines that name a file or a hunk.
+bool names_place(const std::string& line) {
+  constexpr std::array signs{"error: ", "patching file", "Hunk #", "can't find file", "malformed"};
+  return std::ranges::any_of(
+      signs, [&](const char* sign) { return line.find(sign) != std::string::npos; });
+}
+
+/// Reads the patches that the layer names, in the recipe's folder. Throws Error{not_found|usage}.
+std::vector<Patch> read_patches(const LayerContext& context) {
+  const std::string place = place_of(context.spec.name);
+  std::vector<Patch> patches;
+  for (const std::string& named : context.spec.patches) {
+    std::error_code code;
+    const fs::path recipe = fs::weakly_canonical(fs::absolute(context.recipe_directory), code);
+    const fs::path path = spec::expand(named, {{"recipe", recipe.string()}}, place);
+    const fs::path real = fs::canonical(recipe / path, code);
+    if (code || !fs::is_regular_file(real, code)) {
+      throw base::Error(base::ErrorKind::not_found,
+                        place + ": " + path.string() + ": no such file",
+                        "the recipe names it among its patches");
+    }
+    if (!real.string().starts_with(recipe.string() + "/")) {
+      throw base::Error(base::ErrorKind::usage,
+                        place + ": " + path.string() + ": lies outside of the recipe",
+                        "patches are a part of the recipe");
+    }
+    patches.push_back({real, base::digest_file(real)});
   }
-  if (!context.spec.path.empty()) facts["source.path"] = context.spec.path;
+  return patches;
 }
 
-std::map<std::string, std::string> SourceLayer::resolve(const LayerContext& context) {
-  const auto options = options_of(context.spec);
-  std::map<std::string, std::string> facts{{"build", context.spec.build}};
-  for (const auto& [name, value] : options)
-    // For configure "--x" and "--x=yes" are the same.
-    facts["option." + name] = value.empty() && context.spec.build == "autotools" ? "yes" : value;
-  int number = 0;
-  for (const std::string& step : steps_of(context.spec))
-    facts["step." + std::to_string(++number)] = step;
-  number = 0;
-  for (const Patch& patch : read_patches(context))
-    facts["patch." + std::to_string(++number)] = patch.digest.text();
-  for (const auto& [language, compiler] : find_compilers(context, toolchain_))
-    facts["compiler." + language] = compiler.identity;
-  add_source_facts(context, facts);
-  return facts;
-}
-
-bool SourceLayer::is_locked(const spec::LayerSpec& spec) const {
-  return spec.origin.is_set() && !spec.origin.digest;
-}
-
-spec::PackageLayerLock SourceLayer::lock(const LayerErrand& errand, const LockTarget&) {
-  return fetched_.lock(errand);
-}
-
-std::vector<PinnedFile> SourceLayer::fetch(const LayerErrand& errand, const BringFiles& bring) {
-  if (!errand.context.spec.origin.is_set()) return {};
-  return {fetched_.bring(errand, bring).first};
-}
-
-void SourceLayer::copy_locked_source(const LayerBuild& build, const fs::path& to) {
-  const fs::path source = source_folder(build.context);
-  const auto files = list_source(source);
-  base::make_directories(to);
-  copy_source(source, files, to);
-  if (base::tree_digest(to, files).text() == build.lock.facts.at("source.tree")) return;
-  throw base::Error(
-      base::ErrorKind::integrity,
-      place_of(build.lock.name) + ": " + source.string() + " was changed while its build began",
-      "run the command again when nobody writes there");
-}
-
-std::map<std::string, std::string> SourceLayer::check(const LayerBuild& build,
-                                                      const base::Environment& environment) {
+/// Applies the patches in order beneath `source`. Applies no patch partially or at another place
+/// where the context does not match. Throws Error{environment} that names file and line.
+void apply_patches(const LayerBuild& build,
+                   const std::vector<Patch>& patches,
+                   const fs::path& source,
+                   base::ProcessRunner& processes) {
   const std::string place = place_of(build.lock.name);
-  std::error_code code;
-  if (fs::is_empty(build.prefix, code) || code) {
-    throw base::Error(base::ErrorKind::environment,
-                      place + ": the build installed nothing; its log is " + build.log.string(),
-                      std::string(find_build_system(build.context.spec).lacks));
+  for (const Patch& patch : patches) {
+    const std::string name = patch.file.filename().string();
+    build.observer.note(place + ": applying " + base::printable(name));
+    base::Command command;
+    command.argv = command_for(build.context.variables, patch.file);
+    if (command.argv.empty()) {
+      throw base::Error(base::ErrorKind::environment,
+                        place + ": neither git nor patch is on PATH, and the recipe has patches",
+                        "install one (Debian: apt install patch)");
+    }
+    command.working_directory = source;
+    command.environment = build.context.variables;
+    // Keeps git from using a repository that happens to lie above the source.
+    (*command.environment)["GIT_CEILING_DIRECTORIES"] = source.parent_path().string();
+    (*command.environment)["GIT_CONFIG_NOSYSTEM"] = "1";
+    command.deadline = build.limits.wall.value_or(usual_build_time);
+    const base::ProcessResult result = processes.run(command, build.stop);
+    if (result.end == base::ProcessEnd::stopped) {
+      throw base::Error(base::ErrorKind::interrupted, place + ": stopped while patching");
+    }
+    const std::string output = result.errors + result.output;
+    write_log(build.log, "$ " + base::quote_command(command.argv) + "\n" + output);
+    if (result.ok()) continue;
+    throw base::Error(
+        base::ErrorKind::environment,
+        place + ": the patch " + base::printable(name) + " does not apply: " +
+            (result.end == base::ProcessEnd::exited ? "" : result.describe()) +
+            last_lines_in(output, 20, names_place),
+        "patches are applied in the order of the recipe, with -p1, and lines must fit "
+        "exactly; the log is " +
+            build.log.string());
   }
-  base::Environment running = environment;
-  add_prefix(running, {.lock = build.lock, .prefix = build.prefix.string()});
-  const auto libraries = linked_libraries(processes_, build.prefix, running, build.stop);
-  if (!libraries) return {};
-  if (!libraries->missing.empty()) {
-    throw base::Error(base::ErrorKind::environment,
-                      place + ": shared libraries are not found: " + in_words(libraries->missing),
-                      "install what is missing, or link with its rpath; the log of the build is " +
-                          build.log.string());
-  }
-  std::map<std::string, std::string> present;
-  for (const auto& [name, path] : libraries->found)
-    present["library." + name] = path;
-  return present;
 }
 
-void SourceLayer::describe(const LayerContext& context, spec::BuiltLayer& built) {
-  if (!is_locked(context.spec)) return;
-  built.lock_file = locked_file(context);
-}
-
-/// The patches that the key was made with.
-static std::vector<Patch> locked_patches(const LayerBuild& build) {
+/// Returns the patches, if they are those of the key.
+std::vector<Patch> locked_patches(const LayerBuild& build) {
   std::vector<Patch> patches = read_patches(build.context);
   for (std::size_t i = 0; i < patches.size(); ++i) {
     if (build.lock.facts.at("patch." + std::to_string(i + 1)) == patches[i].digest.text()) continue;
@@ -246,42 +222,162 @@ static std::vector<Patch> locked_patches(const LayerBuild& build) {
   return patches;
 }
 
-fs::path SourceLayer::prepare_source(const LayerBuild& build) {
-  const LayerContext& context = build.context;
-  fs::path source = build.work / "source";
-  if (context.spec.origin.is_set()) {
-    const LayerErrand errand{
-        context, build.work, build.observer, build.stop, build.bring, build.limits};
-    const auto file = fetched_.bring(errand, build.bring).second;
-    build.observer.note(place_of(build.lock.name) + ": unpacking " + file.filename().string());
-    source = unpack_source(errand, file, source);
-  } else {
-    copy_locked_source(build, source);
-  }
-  apply_patches(build, locked_patches(build), source, processes_);
-  if (!context.spec.origin.is_set() || context.spec.path.empty()) return source;
-  std::error_code code;
-  const fs::path within = source / context.spec.path;
-  if (fs::is_directory(within, code)) return within;
-  throw base::Error(base::ErrorKind::environment,
-                    place_of(build.lock.name) + ": " + context.spec.path + ": no such folder",
-                    "\"path\" is a folder in what is fetched");
-}
+class SourceLayer final : public EnvironmentLayer {
+ public:
+  explicit SourceLayer(const LayerTools& tools)
+      : tools_(tools), toolchain_(tools.processes, tools.memo) {}
 
-std::map<std::string, std::string> SourceLayer::build(const LayerBuild& build) {
-  if (build.stop.stop_requested()) {
-    throw base::Error(base::ErrorKind::interrupted, place_of(build.lock.name) + ": interrupted");
+  spec::LayerKind kind() const override { return spec::LayerKind::source; }
+  std::string_view description() const override { return "code that is built here"; }
+  std::map<std::string, std::string> resolve(const LayerContext& context) override {
+    const auto options = options_of(context.spec);
+    std::map<std::string, std::string> facts{{"build", context.spec.build}};
+    for (const auto& [name, value] : options)
+      // configure treats "--x" and "--x=yes" alike.
+      facts["option." + name] = value.empty() && context.spec.build == "autotools" ? "yes" : value;
+    int number = 0;
+    for (const std::string& step : steps_of(context.spec))
+      facts["step." + std::to_string(++number)] = step;
+    number = 0;
+    for (const Patch& patch : read_patches(context))
+      facts["patch." + std::to_string(++number)] = patch.digest.text();
+    for (const auto& [language, compiler] : find_compilers(context, toolchain_))
+      facts["compiler." + language] = compiler.identity;
+    add_source_facts(context, facts);
+    return facts;
   }
-  const auto environment =
-      build_environment(build.context, find_compilers(build.context, toolchain_));
-  SourceBuild request{
-      build, prepare_source(build), options_of(build.context.spec), environment, toolchain_};
-  if (build.context.spec.build == "autotools") request.environment = autotools_environment(request);
-  BuildSteps steps(processes_, build, request.environment);
-  auto used = find_build_system(build.context.spec).run(request, steps);
-  build.observer.note(place_of(build.lock.name) + ": checking what was built");
-  used.merge(check(build, request.environment));
-  return used;
+
+  bool has_prefix() const override { return true; }
+  std::map<std::string, std::string> build(const LayerBuild& build) override {
+    require_not_stopped(build);
+    const auto environment =
+        build_environment(build.context, find_compilers(build.context, toolchain_));
+    SourceBuild request{
+        build, prepare_source(build), options_of(build.context.spec), environment, toolchain_};
+    if (build.context.spec.build == "autotools")
+      request.environment = autotools_environment(request);
+    BuildSteps steps(tools_.processes, build, request.environment);
+    auto used = find_build_system(build.context.spec).run(request, steps);
+    build.observer.note(place_of(build.lock.name) + ": checking what was built");
+    used.merge(check(build, request.environment));
+    return used;
+  }
+
+  bool is_locked(const spec::LayerSpec& spec) const override {
+    return spec.origin.is_set() && !spec.origin.digest;
+  }
+
+  spec::PackageLayerLock lock(const LockRequest& request, const LockTarget&) override {
+    return lock_source(request, tools_);
+  }
+
+  std::vector<PinnedFile> fetch(const LockRequest& request) override {
+    if (!request.context.spec.origin.is_set()) return {};
+    return {bring_source(request, tools_).first};
+  }
+
+  void describe(const LayerContext& context, spec::BuiltLayer& built) override {
+    if (is_locked(context.spec)) built.lock_file = locked_file(context);
+  }
+
+ private:
+  std::string digest_of(const fs::path& source) {
+    const auto files = list_source(source);
+    std::uint64_t total_bytes = 0;
+    base::WallTime changed{};
+    base::Hasher stamps;
+    for (const base::TreeFile& file : files) {
+      total_bytes += file.size_bytes;
+      stamps.update(file.path + '\0' + file.link_target + '\0' + (file.executable ? 'x' : 'f'));
+      if (!file.link_target.empty()) continue;
+      const auto stamp = base::stamp_of_any(source / file.path);
+      if (!stamp) base::throw_errno((source / file.path).string(), "cannot read", ENOENT);
+      stamps.update(memo_text(*stamp) + '\0');
+      changed = std::max(changed, last_change(*stamp));
+    }
+    if (total_bytes <= small_tree_bytes) return base::tree_digest(source, files).text();
+    const std::string key = stamps.finish().hex;
+    if (auto known = tools_.memo->find(key)) return *known;
+    std::string digest = base::tree_digest(source, files).text();
+    if (tools_.memo->is_at_rest(changed)) tools_.memo->remember(key, digest, {});
+    return digest;
+  }
+
+  void add_source_facts(const LayerContext& context, std::map<std::string, std::string>& facts) {
+    if (!context.spec.origin.is_set()) {
+      facts["source.tree"] = digest_of(source_folder(context));
+      return;
+    }
+    const spec::LockedPackage package = locked_source(context);
+    if (package.version.empty()) {
+      facts["source.archive"] = package.digest.text();
+    } else {
+      facts["source.commit"] = package.version;
+      facts["source.tree"] = package.digest.text();
+    }
+    if (!context.spec.path.empty()) facts["source.path"] = context.spec.path;
+  }
+
+  void copy_locked_source(const LayerBuild& build, const fs::path& to) {
+    const fs::path source = source_folder(build.context);
+    const auto files = list_source(source);
+    base::make_directories(to);
+    copy_source(source, files, to);
+    if (base::tree_digest(to, files).text() == build.lock.facts.at("source.tree")) return;
+    throw base::Error(
+        base::ErrorKind::integrity,
+        place_of(build.lock.name) + ": " + source.string() + " was changed while its build began",
+        "run the command again when nobody writes there");
+  }
+
+  /// Puts the patched code into the work folder. Returns the folder to build.
+  fs::path prepare_source(const LayerBuild& build) {
+    const LayerContext& context = build.context;
+    fs::path source = build.work / "source";
+    if (context.spec.origin.is_set()) {
+      const auto file = bring_source(build, tools_).second;
+      build.observer.note(place_of(build.lock.name) + ": unpacking " + file.filename().string());
+      source = unpack_source(build, file, source);
+    } else {
+      copy_locked_source(build, source);
+    }
+    apply_patches(build, locked_patches(build), source, tools_.processes);
+    if (!context.spec.origin.is_set() || context.spec.path.empty()) return source;
+    std::error_code code;
+    fs::path within = source / context.spec.path;
+    if (fs::is_directory(within, code)) return within;
+    throw base::Error(base::ErrorKind::environment,
+                      place_of(build.lock.name) + ": " + context.spec.path + ": no such folder",
+                      "\"path\" is a folder in what is fetched");
+  }
+
+  std::map<std::string, std::string> check(const LayerBuild& build,
+                                           const base::Environment& environment) {
+    const std::string place = place_of(build.lock.name);
+    std::error_code code;
+    if (fs::is_empty(build.prefix, code) || code) {
+      throw base::Error(base::ErrorKind::environment,
+                        place + ": the build installed nothing; its log is " + build.log.string(),
+                        std::string(find_build_system(build.context.spec).lacks));
+    }
+    base::Environment running = environment;
+    add_prefix(running, {.lock = build.lock, .prefix = build.prefix.string()});
+    return check_libraries(
+        build,
+        tools_.processes,
+        running,
+        "install what is missing, or link with its rpath; the log of the build is " +
+            build.log.string());
+  }
+
+  LayerTools tools_;
+  Toolchain toolchain_;
+};
+
+}  // namespace
+
+std::unique_ptr<EnvironmentLayer> make_source_layer(const LayerTools& tools) {
+  return std::make_unique<SourceLayer>(tools);
 }
 
 }  // namespace sabath::env

@@ -3,7 +3,6 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 
-#include <algorithm>
 #include <string>
 
 namespace sabath::env {
@@ -32,7 +31,7 @@ void require_inside(const fs::path& link, const fs::path& root) {
   }
 }
 
-/// What an earlier build in this folder or beneath it has left. Refuses what cannot be source.
+/// Returns true for files that an earlier build left. Refuses files that cannot be source.
 bool is_leftover(const fs::directory_entry& entry, const fs::path& root, bool built_in_place) {
   if (entry.is_symlink()) {
     require_inside(entry.path(), root);

@@ -7,13 +7,12 @@
 
 namespace sabath::env {
 
-/// What belongs to a source tree: base::list_tree without the build trees of CMake that somebody
-/// left there. Throws Error{not_found} when there is no such folder; Error{usage} for a link that
-/// leads out of the tree and for what is neither file, link nor folder.
+/// Lists a source tree: base::list_tree without build trees of CMake. Throws Error{not_found} for a
+/// missing folder; Error{usage} for links that lead out of the tree and for special files.
 std::vector<base::TreeFile> list_source(const std::filesystem::path& root);
 
-/// Copies into `destination` with the times of the files, which make compares; all of it writable
-/// by its owner.
+/// Copies into `destination` with the times of the files, which make compares. All files become
+/// writable by their owner.
 void copy_source(const std::filesystem::path& root,
                  const std::vector<base::TreeFile>& files,
                  const std::filesystem::path& destination);

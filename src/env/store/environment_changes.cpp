@@ -1,29 +1,28 @@
 #include "environment_changes.hpp"
 
-#include "tools/module_session.hpp"
+#include "layers/layer_variables.hpp"
+
+#include <sabath/base/error.hpp>
+#include <sabath/base/text/regex.hpp>
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 
 namespace sabath::env {
 namespace {
 
+/// Variables that shells and module systems keep for their own use.
 bool is_bookkeeping(std::string_view name) {
-  constexpr std::array<std::string_view, 8> names{
-      "_", "SHLVL", "PWD", "OLDPWD", "BASH_ENV", "ENV", "FPATH", "MODULES_CMD"};
-  constexpr std::array<std::string_view, 5> beginnings{
-      "BASH_FUNC_", "_ModuleTable", "__LMOD_", "__MODULES_", "LMOD_"};
-  return std::find(names.begin(), names.end(), name) != names.end() ||
-         std::any_of(beginnings.begin(), beginnings.end(), [&](std::string_view beginning) {
-           return name.starts_with(beginning);
-         });
+  static const base::Form form(
+      "(?s)_|SHLVL|PWD|OLDPWD|BASH_ENV|ENV|FPATH|MODULES_CMD|"
+      "(?:BASH_FUNC_|_ModuleTable|__LMOD_|__MODULES_|LMOD_).*");
+  return form.matches(name);
 }
 
 std::vector<std::string> without_doubles(const std::vector<std::string>& items) {
   std::vector<std::string> once;
   for (const std::string& item : items)
-    if (std::find(once.begin(), once.end(), item) == once.end()) once.push_back(item);
+    if (std::ranges::find(once, item) == once.end()) once.push_back(item);
   return once;
 }
 
@@ -69,6 +68,48 @@ EnvironmentChanges changes_between(const base::Environment& before,
   for (const auto& [name, value] : before)
     if (!is_bookkeeping(name) && !after.contains(name)) changes.unsets.push_back(name);
   return changes;
+}
+
+std::vector<std::string> split_list(std::string_view text) {
+  std::vector<std::string> items;
+  while (!text.empty()) {
+    const auto item = text.substr(0, text.find(':'));
+    if (!item.empty()) items.emplace_back(item);
+    text.remove_prefix(std::min(item.size() + 1, text.size()));
+  }
+  return items;
+}
+
+std::optional<std::vector<std::string>> take_section(std::string_view& text) {
+  std::vector<std::string> records;
+  while (true) {
+    const auto end = text.find('\0');
+    if (end == std::string_view::npos) return std::nullopt;
+    const std::string_view record = text.substr(0, end);
+    text.remove_prefix(end + 1);
+    if (record.empty()) return records;
+    records.emplace_back(record);
+  }
+}
+
+std::vector<std::string> bash_with_env(const std::string& script,
+                                       const base::Environment& variables,
+                                       const std::string& place) {
+  const auto program = base::find_program("env", search_path(variables));
+  if (program) return {"bash", "--noprofile", "--norc", "-c", script, "sabath", program->string()};
+  throw base::Error(base::ErrorKind::environment,
+                    place + ": no program 'env' on PATH",
+                    "it is part of coreutils; what a shell script sets is asked with it");
+}
+
+base::Environment variables_of(const std::vector<std::string>& records) {
+  base::Environment variables;
+  for (const std::string& record : records) {
+    const auto equals = record.find('=');
+    if (equals != std::string::npos)
+      variables[record.substr(0, equals)] = record.substr(equals + 1);
+  }
+  return variables;
 }
 
 }  // namespace sabath::env

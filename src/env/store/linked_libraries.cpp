@@ -1,5 +1,7 @@
 #include "linked_libraries.hpp"
 
+#include "layers/layer_variables.hpp"
+
 #include <sabath/base/error.hpp>
 
 #include <elf.h>
@@ -7,9 +9,11 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string_view>
+#include <vector>
 
 namespace sabath::env {
 namespace {
@@ -18,7 +22,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t batch = 64;
 
-/// Is it a program or a shared library: ELF of type executable or dynamic?
+/// Returns true for a program or a shared library: ELF of type executable or dynamic.
 bool is_linked(const fs::path& path) {
   std::array<char, EI_NIDENT + sizeof(Elf64_Half)> head{};
   std::ifstream file(path, std::ios::binary);
@@ -39,9 +43,15 @@ std::vector<fs::path> linked_files(const fs::path& prefix) {
     }
   }
   if (code) base::throw_errno(prefix.string(), "cannot check", code.value());
-  std::sort(files.begin(), files.end());
+  std::ranges::sort(files);
   return files;
 }
+
+/// Libraries with which the programs and libraries of a prefix are linked.
+struct LinkedLibraries {
+  std::map<std::string, std::string> found{};  ///< "library.libm.so.6" -> its path
+  std::vector<std::string> missing{};          ///< "bin/tool needs libx.so.1"
+};
 
 /// Lines are "PATH:" where ldd was given several files, then "\tNAME => PATH (ADDRESS)" or
 /// "\tNAME => not found".
@@ -62,20 +72,22 @@ void read_answer(const std::string& answer,
     if (path == "not found") {
       libraries.missing.push_back(file.lexically_relative(prefix).string() + " needs " + name);
     } else {
-      libraries.found[name] = path.substr(0, path.rfind(" (0x"));
+      libraries.found["library." + name] = path.substr(0, path.rfind(" (0x"));
     }
   }
 }
 
 }  // namespace
 
-std::optional<LinkedLibraries> linked_libraries(base::ProcessRunner& processes,
-                                                const fs::path& prefix,
-                                                const base::Environment& environment,
-                                                const std::stop_token& stop) {
-  const auto search = environment.find("PATH");
-  const auto ldd = base::find_program("ldd", search == environment.end() ? "" : search->second);
-  if (!ldd) return std::nullopt;
+std::map<std::string, std::string> check_libraries(
+    const LayerBuild& build,
+    base::ProcessRunner& processes,
+    const base::Environment& environment,
+    const std::string& hint,
+    const std::function<bool(const std::string& text)>& may_be_missing) {
+  const auto ldd = base::find_program("ldd", search_path(environment));
+  if (!ldd) return {};
+  const fs::path& prefix = build.prefix;
   const std::vector<fs::path> files = linked_files(prefix);
   LinkedLibraries libraries;
   for (std::size_t first = 0; first < files.size(); first += batch) {
@@ -87,14 +99,19 @@ std::optional<LinkedLibraries> linked_libraries(base::ProcessRunner& processes,
     question.environment = environment;
     question.deadline = std::chrono::minutes(2);
     question.capture_limit = 8U << 20U;
-    // Its exit status says only whether every file is dynamic at all.
-    const base::ProcessResult result = processes.run(question, stop);
+    // Its exit status says only whether every file is dynamic.
+    const base::ProcessResult result = processes.run(question, build.stop);
     if (result.end == base::ProcessEnd::stopped) {
       throw base::Error(base::ErrorKind::interrupted, prefix.string() + ": stopped while checking");
     }
     read_answer(result.output, files[first], prefix, libraries);
   }
-  return libraries;
+  if (may_be_missing) std::erase_if(libraries.missing, may_be_missing);
+  if (libraries.missing.empty()) return libraries.found;
+  throw base::Error(base::ErrorKind::environment,
+                    place_of(build.lock.name) +
+                        ": shared libraries are not found: " + in_words(libraries.missing),
+                    hint);
 }
 
 }  // namespace sabath::env

@@ -1,27 +1,22 @@
 #pragma once
 
-#include <sabath/base/process/process.hpp>
+#include <sabath/env/environment_layer.hpp>
 
-#include <filesystem>
+#include <functional>
 #include <map>
-#include <optional>
-#include <stop_token>
 #include <string>
-#include <vector>
 
 namespace sabath::env {
 
-/// What the programs and shared libraries of a prefix are linked with.
-struct LinkedLibraries {
-  std::map<std::string, std::string> found{};  ///< "libm.so.6" -> its path
-  std::vector<std::string> missing{};          ///< "bin/tool needs libx.so.1"
-};
-
-/// Asks `ldd`, which runs the dynamic loader and so nothing but what was just built. Nothing when
-/// there is no ldd on the PATH of `environment`.
-std::optional<LinkedLibraries> linked_libraries(base::ProcessRunner& processes,
-                                                const std::filesystem::path& prefix,
-                                                const base::Environment& environment,
-                                                const std::stop_token& stop);
+/// Asks `ldd`, which runs only the dynamic loader, how the programs and libraries of a built prefix
+/// are linked. Returns "library.libm.so.6" -> path; nothing without ldd on the PATH of
+/// `environment`. Throws Error{environment}, with `hint`, for "bin/tool needs libx.so.1" that
+/// `may_be_missing` does not accept.
+std::map<std::string, std::string> check_libraries(
+    const LayerBuild& build,
+    base::ProcessRunner& processes,
+    const base::Environment& environment,
+    const std::string& hint,
+    const std::function<bool(const std::string& text)>& may_be_missing = {});
 
 }  // namespace sabath::env

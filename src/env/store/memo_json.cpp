@@ -1,116 +1,63 @@
 #include "memo.hpp"
 
 #include <sabath/base/digest.hpp>
-#include <sabath/base/error.hpp>
-#include <sabath/base/file.hpp>
 #include <sabath/base/text/json_reader.hpp>
+#include <sabath/base/text/utf8.hpp>
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-
-#include <sys/stat.h>
 
 namespace sabath::env {
 namespace {
 
 /// Coarse clocks of file systems, with room.
 constexpr auto rest = std::chrono::seconds(2);
-/// Beyond this the memo begins anew: entries of tools that are gone are not worth looking for.
+/// Beyond this the older half is dropped: entries of tools that are gone are not worth looking for.
 constexpr std::size_t max_entries = 400;
-
-base::WallTime time_of(const timespec& time) {
-  return base::WallTime(std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec));
-}
 
 }  // namespace
 
-std::optional<FileStamp> stamp_of(const std::filesystem::path& path) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) return std::nullopt;
-  const base::WallTime modified = time_of(status.st_mtim);
-  const base::WallTime changed = time_of(status.st_ctim);
-  std::string text;
-  for (const auto number : {static_cast<std::int64_t>(status.st_dev),
-                            static_cast<std::int64_t>(status.st_ino),
-                            static_cast<std::int64_t>(status.st_uid),
-                            static_cast<std::int64_t>(status.st_size),
-                            static_cast<std::int64_t>(modified.time_since_epoch().count()),
-                            static_cast<std::int64_t>(changed.time_since_epoch().count())}) {
-    text += std::to_string(number) + ' ';
-  }
-  return FileStamp{text, std::max(modified, changed)};
+std::string memo_text(const base::FileStamp& stamp) {
+  return std::to_string(stamp.device) + ":" + stamp.text();
 }
 
-Memo::Memo(std::filesystem::path file, const base::Clock& clock)
-    : file_(std::move(file)), clock_(clock) {}
+base::WallTime last_change(const base::FileStamp& stamp) {
+  return base::WallTime(std::chrono::nanoseconds(std::max(stamp.modified_ns, stamp.changed_ns)));
+}
+
+Memo::Memo(const std::filesystem::path& file, const base::Clock& clock)
+    : answers_(file, max_entries), clock_(clock) {}
 
 std::optional<std::string> Memo::find(const std::string& key) {
-  load();
-  const auto found = entries_.find(key);
-  if (found == entries_.end()) return std::nullopt;
-  for (const auto& [path, text] : found->second.stamps) {
-    const auto stamp = stamp_of(path);
-    if (!stamp || stamp->text != text) return std::nullopt;
+  const auto text = answers_.get(key);
+  if (!text) return std::nullopt;
+  const auto entry = nlohmann::json::parse(*text, nullptr, false);
+  if (!entry.is_array() || entry.size() != 2 || !entry[0].is_string() || !entry[1].is_object())
+    return std::nullopt;
+  for (const auto& [path, known] : entry[1].items()) {
+    const auto stamp = base::stamp_of_any(path);
+    if (!stamp || known != memo_text(*stamp)) return std::nullopt;
   }
-  return found->second.value;
+  return entry[0].get<std::string>();
 }
 
 void Memo::remember(const std::string& key,
                     const std::string& value,
                     const std::vector<std::filesystem::path>& files) {
-  Entry entry{value, {}};
+  auto stamps = nlohmann::json::object();
   for (const auto& path : files) {
-    const auto stamp = stamp_of(path);
-    if (!stamp || !is_at_rest(stamp->changed)) return;
-    entry.stamps[path.string()] = stamp->text;
+    const auto stamp = base::stamp_of_any(path);
+    if (!stamp || !is_at_rest(last_change(*stamp))) return;
+    stamps[path.string()] = memo_text(*stamp);
   }
-  load();
-  if (entries_.size() >= max_entries) entries_.clear();
-  entries_[key] = std::move(entry);
-  save();
+  if (!base::is_utf8(value)) return;
+  answers_.put(key, base::canonical_json(nlohmann::json::array({value, stamps})));
+  answers_.save();
 }
 
 bool Memo::is_at_rest(base::WallTime changed) const {
   return changed + rest < clock_.now();
-}
-
-void Memo::load() {
-  if (is_loaded_) return;
-  is_loaded_ = true;
-  if (file_.empty() || base::why_untrusted(file_)) return;
-  try {
-    auto document = base::JsonDocument::load(file_);
-    base::JsonReader root = document.root();
-    std::map<std::string, Entry> entries;
-    for (auto& [key, item] : root.required("entries").members()) {
-      Entry& entry = entries[key];
-      entry.value = item.required("value").string();
-      for (auto& [path, stamp] : item.required("stamps").members())
-        entry.stamps[path] = stamp.string();
-    }
-    document.finish();
-    entries_ = std::move(entries);
-  } catch (const base::Error&) {
-    // A damaged memo is as good as none; the next `remember` replaces it.
-    entries_.clear();
-  }
-}
-
-void Memo::save() const {
-  if (file_.empty()) return;
-  nlohmann::json entries = nlohmann::json::object();
-  for (const auto& [key, entry] : entries_)
-    entries[key] = {{"value", entry.value}, {"stamps", entry.stamps}};
-  const nlohmann::json document = {{"entries", entries}};
-  try {
-    base::make_directories(file_.parent_path());
-    base::write_file_atomically(
-        file_, base::canonical_json(document), base::Durability::ordered_only, 0600);
-  } catch (const base::Error&) {
-    // Read-only or full: then the same is found out again next time.
-    return;
-  }
 }
 
 std::string memo_key(std::string_view question,

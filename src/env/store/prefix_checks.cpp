@@ -1,6 +1,6 @@
 #include "prefix_checks.hpp"
 
-#include "prefix.hpp"
+#include "prefix_files.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
@@ -21,11 +21,9 @@ std::string name_of(const Expectations& expectations) {
 
 std::vector<CheckRecord> records_in(const fs::path& folder) {
   std::vector<CheckRecord> records;
-  std::error_code code;
-  for (fs::directory_iterator at(folder, code); !code && at != fs::directory_iterator();
-       at.increment(code)) {
-    if (at->path().extension() != ".json") continue;
-    if (auto record = read_check_record(at->path())) records.push_back(std::move(*record));
+  for (const fs::directory_entry& entry : entries_in(folder)) {
+    if (entry.path().extension() != ".json") continue;
+    if (auto record = read_check_record(entry.path())) records.push_back(std::move(*record));
   }
   return records;
 }
@@ -33,7 +31,7 @@ std::vector<CheckRecord> records_in(const fs::path& folder) {
 }  // namespace
 
 Expectations::Expectations(std::vector<std::string> lines_given) : lines(std::move(lines_given)) {
-  std::sort(lines.begin(), lines.end());
+  std::ranges::sort(lines);
   lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
   base::Hasher hasher;
   hasher.update("sabath-check/1\n");

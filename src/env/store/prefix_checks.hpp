@@ -1,6 +1,6 @@
 #pragma once
 
-#include "key_folder.hpp"
+#include "attempt_record.hpp"
 
 #include <sabath/base/digest.hpp>
 
@@ -12,8 +12,8 @@
 
 namespace sabath::env {
 
-/// What a recipe expects of a prefix beyond what identifies it, and its digest: recipes with the
-/// same packages share a prefix.
+/// Expectations of a recipe beyond the facts of a prefix, with their digest. Recipes with the same
+/// packages share a prefix.
 struct Expectations {
   std::vector<std::string> lines{};  ///< for people, too: "import numpy"
   base::Digest digest{};
@@ -21,7 +21,7 @@ struct Expectations {
   explicit Expectations(std::vector<std::string> lines_given);
 };
 
-/// What came of looking whether a finished prefix meets them.
+/// Result of checking the expectations of a finished prefix.
 struct CheckRecord {
   std::string state{};  ///< "passed" or "failed"
   std::vector<std::string> expected{};
@@ -33,20 +33,20 @@ struct CheckRecord {
   bool has_passed() const { return state == "passed"; }
 };
 
-/// The checks of one finished prefix, a file for each digest of expectations.
+/// Checks of one finished prefix, one file for each digest of expectations.
 class PrefixChecks {
  public:
-  /// They are kept beside the prefix by whoever may write there, else in the user's own
-  /// `state_directory`, else nowhere.
+  /// Checks are kept beside the prefix where this user may write there, else in the user's own
+  /// `state_directory`, if any.
   PrefixChecks(AttemptFolder attempt, const std::filesystem::path& state_directory);
 
-  /// What passed beside the prefix passed for all; a failure there may have been another machine's,
-  /// so that the user's own later check goes before it.
+  /// Finds a check. One that passed beside the prefix counts for all. A failure there may be
+  /// another machine's: the user's own later check overrides it.
   std::optional<CheckRecord> find(const Expectations& expectations) const;
-  /// All that can be read, in no order.
+  /// Returns all readable checks, in any order.
   std::vector<CheckRecord> all() const;
   void keep(const Expectations& expectations, const CheckRecord& record) const;
-  /// Where a later check may write what it says; nothing where nothing is kept.
+  /// Returns the log for a later check; nothing where checks are not kept.
   std::optional<std::filesystem::path> log_of(const Expectations& expectations) const;
 
  private:
@@ -57,12 +57,13 @@ class PrefixChecks {
   std::filesystem::path own_{};
 };
 
-/// Adds what the checks beside a prefix found to `present`, so that a library that goes is missed.
+/// Adds the findings of the checks beside a prefix to `present`, so that a missing library is
+/// noticed.
 void add_checked(const AttemptFolder& attempt, std::map<std::string, std::string>& present);
 
-/// Throws Error{storage}.
+/// Writes a check. Throws Error{storage}.
 void write_check_record(const std::filesystem::path& path, const CheckRecord& record);
-/// Nothing where there is none that this version can read.
+/// Reads a check. Nothing where it is missing or unreadable for this version.
 std::optional<CheckRecord> read_check_record(const std::filesystem::path& path);
 
 }  // namespace sabath::env

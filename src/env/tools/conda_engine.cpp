@@ -2,16 +2,20 @@
 
 #include "conda_json.hpp"
 #include "layers/layer_variables.hpp"
+#include "layers/package_check.hpp"
 #include "pip_settings.hpp"
 #include "source/build_steps.hpp"
+#include "store/environment_changes.hpp"
+#include "store/prefix_files.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/text/text_table.hpp>
+#include <sabath/base/text/regex.hpp>
+#include <sabath/spec/package_lock.hpp>
 
 #include <algorithm>
 #include <array>
-#include <iterator>
+#include <set>
 #include <sstream>
 
 namespace sabath::env {
@@ -22,7 +26,19 @@ using base::Error;
 using base::ErrorKind;
 using Words = std::vector<std::string>;
 
-constexpr std::array<const char*, 3> names{"micromamba", "mamba", "conda"};
+/// micromamba and mamba 2 are one program under two names; mamba 1 takes what conda takes.
+enum class CondaFamily { mamba, conda };
+
+struct CondaProgram {
+  std::string name{};  ///< "micromamba"
+  std::filesystem::path path{};
+  std::string version{};  ///< "2.0.5"
+  CondaFamily family = CondaFamily::conda;
+
+  std::string identity() const { return name + " " + version; }
+};
+
+constexpr std::array<const char*, 3> program_names{"micromamba", "mamba", "conda"};
 
 /// "4.3.16" in "conda 4.3.16", "2.0.5", or "mamba 1.5.8\nconda 23.11.0".
 std::string version_in(const std::string& text) {
@@ -38,11 +54,11 @@ bool is_at_least(const std::string& version, int major, int minor) {
   int its_minor = 0;
   char dot = 0;
   std::istringstream(version) >> its_major >> dot >> its_minor;
-  // A build from its sources says 0.0.0.
+  // A build from sources reports 0.0.0.
   return its_major == 0 || its_major > major || (its_major == major && its_minor >= minor);
 }
 
-/// Does it know strict priorities of channels?
+/// Returns true where it supports strict channel priority.
 bool is_strict(const CondaProgram& program) {
   return program.name != "conda" || is_at_least(program.version, 4, 6);
 }
@@ -54,34 +70,23 @@ std::string list_text(const Words& addresses) {
   return text;
 }
 
-/// What it has to say, without what it says every time: the last lines, made safe for a terminal.
-std::string explanation(const base::ProcessResult& result) {
+/// Returns the last lines of its message, without routine lines, made safe for a terminal.
+std::string conda_explanation(const base::ProcessResult& result) {
   std::string text = read_conda_problem(result.output);
   if (text.empty() || !result.errors.empty()) text = result.errors + text;
-  std::vector<std::string> told;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    const bool repeats = line.starts_with("critical libmamba") || line.starts_with("warning") ||
-                         std::find(told.begin(), told.end(), line) != told.end();
-    if (line.find_first_not_of(" \t\r") != std::string::npos && !repeats) told.push_back(line);
-  }
-  return last_lines(told);
+  std::set<std::string> seen;
+  return last_lines_in(text, 20, [&](const std::string& line) {
+    return !line.starts_with("critical libmamba") && !line.starts_with("warning") &&
+           seen.insert(line).second;
+  });
 }
 
-bool speaks_of_network(const std::string& told) {
-  constexpr std::array<std::string_view, 10> signs{"CondaHTTPError",
-                                                   "CONNECTION FAILED",
-                                                   "Connection",
-                                                   "connection",
-                                                   "ConnectTimeout",
-                                                   "Could not resolve host",
-                                                   "Couldn't resolve host",
-                                                   "Failed to resolve",
-                                                   "Download error",
-                                                   "error sending request"};
-  return std::any_of(signs.begin(), signs.end(), [&](std::string_view sign) {
-    return told.find(sign) != std::string::npos;
-  });
+bool is_network_problem(const std::string& output) {
+  base::Regex signs(
+      "CondaHTTPError|CONNECTION FAILED|[Cc]onnection|ConnectTimeout|Could(?: not|n't) resolve "
+      "host|"
+      "Failed to resolve|Download error|error sending request");
+  return signs.search(output) == base::Regex::Outcome::found;
 }
 
 Words create(const CondaProgram& program, const fs::path& prefix) {
@@ -92,24 +97,11 @@ Words create(const CondaProgram& program, const fs::path& prefix) {
   return words;
 }
 
-}  // namespace
-
-void check_digests(const CondaPackage& package, const fs::path& file, const std::string& place) {
-  for (const auto& wanted : {package.sha256, package.md5}) {
-    if (!wanted || base::digest_file(file, wanted->algorithm) == *wanted) continue;
-    throw Error(ErrorKind::integrity,
-                place + ": cannot fetch " + package.file() +
-                    ": the channel has other bytes than were locked: " +
-                    base::digest_file(file, wanted->algorithm).text() + ", not " + wanted->text(),
-                "somebody replaced the file; 'sabath env lock' shows what the channel has now");
-  }
-}
-
+/// Returns the first of micromamba, mamba and conda on the PATH of the layer. Throws
+/// Error{environment} without one.
 CondaProgram find_conda(const LayerContext& context, base::ProcessRunner& processes) {
-  const auto search = context.variables.find("PATH");
-  for (const char* const name : names) {
-    const auto path =
-        base::find_program(name, search == context.variables.end() ? "" : search->second);
+  for (const char* const name : program_names) {
+    const auto path = base::find_program(name, search_path(context.variables));
     if (!path) continue;
     base::Command command;
     command.argv = {path->string(), "--version"};
@@ -118,10 +110,11 @@ CondaProgram find_conda(const LayerContext& context, base::ProcessRunner& proces
     const base::ProcessResult result = processes.run(command);
     const std::string said = result.output + result.errors;
     if (!result.ok() || version_in(said).empty()) {
-      throw Error(ErrorKind::environment,
-                  place_of(context.spec.name) + ": '" + path->string() + " --version' " +
-                      (result.ok() ? "prints no version" : result.describe()),
-                  "the first of micromamba, mamba and conda on PATH is used: mend or remove it");
+      throw Error(
+          ErrorKind::environment,
+          place_of(context.spec.name) + ": '" + path->string() + " --version' " +
+              (result.ok() ? "prints no version" : result.describe()),
+          "sabath uses the first of micromamba, mamba and conda on PATH: repair or remove it");
     }
     const bool is_conda = said.find("conda ") != std::string::npos;
     return {name, *path, version_in(said), is_conda ? CondaFamily::conda : CondaFamily::mamba};
@@ -130,10 +123,12 @@ CondaProgram find_conda(const LayerContext& context, base::ProcessRunner& proces
               place_of(context.spec.name) +
                   ": none of micromamba, mamba and conda is on PATH, and one is needed to make "
                   "this layer",
-              "micromamba is one file: https://mamba.readthedocs.io tells where it is; a module of "
-              "the site may have conda");
+              "load a module that has conda, or install micromamba, a single file: "
+              "https://mamba.readthedocs.io");
 }
 
+/// Returns the environment of such a program: no settings or folders of the user; its own lie in
+/// `work`.
 base::Environment conda_variables(base::Environment variables,
                                   const CondaProgram& program,
                                   const std::vector<std::string>& channels,
@@ -146,7 +141,7 @@ base::Environment conda_variables(base::Environment variables,
     variables[name] = (work / folder).string();
   }
   if (program.family == CondaFamily::conda) {
-    // Old ones read no other name. micromamba takes this and --no-rc for a contradiction.
+    // Old versions read no other variable. micromamba rejects it together with --no-rc.
     const fs::path settings = work / "condarc";
     base::write_file_atomically(
         settings, conda_settings(channels, is_strict(program)), base::Durability::ordered_only);
@@ -155,11 +150,13 @@ base::Environment conda_variables(base::Environment variables,
   variables["MAMBA_USE_LOCKFILES"] = "false";
   variables["MAMBA_NO_BANNER"] = "1";
   variables["PYTHONNOUSERSITE"] = "1";
-  // With it, bytecode would be checked against its source at every import.
+  // With SOURCE_DATE_EPOCH bytecode would be checked against its source at every import.
   variables.erase("SOURCE_DATE_EPOCH");
   return variables;
 }
 
+/// Links local files beneath `work`, under the names and folders of their packages, and writes an
+/// explicit list of them. Returns its path.
 fs::path write_local_list(const std::vector<CondaPackage>& packages,
                           const std::vector<fs::path>& files,
                           const fs::path& work) {
@@ -173,11 +170,12 @@ fs::path write_local_list(const std::vector<CondaPackage>& packages,
     if (code) base::throw_errno(link.string(), "cannot make a link", code.value());
     addresses.push_back("file://" + percent_encoded(link.string()));
   }
-  const fs::path list = work / "explicit.txt";
+  fs::path list = work / "explicit.txt";
   base::write_file_atomically(list, list_text(addresses), base::Durability::ordered_only);
   return list;
 }
 
+/// Returns the command that makes `prefix` from an explicit list. The prefix must not exist.
 std::vector<std::string> install_command(const CondaProgram& program,
                                          const fs::path& list,
                                          const fs::path& prefix) {
@@ -186,90 +184,256 @@ std::vector<std::string> install_command(const CondaProgram& program,
   return words;
 }
 
-CondaEngine::CondaEngine(const LayerErrand& errand,
-                         base::ProcessRunner& processes,
-                         const base::Environment& user)
-    : errand_(errand),
-      processes_(processes),
-      user_(user),
-      program_(find_conda(errand.context, processes)) {}
+/// A program that asks channels, with the user's network settings only.
+class CondaEngine {
+ public:
+  CondaEngine(const LockRequest& request,
+              base::ProcessRunner& processes,
+              const base::Environment& user)
+      : request_(request),
+        processes_(processes),
+        user_(user),
+        program_(find_conda(request.context, processes)) {}
 
-base::ProcessResult CondaEngine::run(std::vector<std::string> arguments,
-                                     const std::vector<std::string>& channels,
-                                     const std::string& subdir) {
-  base::Command command;
-  command.argv = std::move(arguments);
-  command.working_directory = errand_.work;
-  base::Environment variables =
-      conda_variables(errand_.context.variables, program_, channels, errand_.work);
-  for (const auto& [name, value] : network_settings(user_))
-    variables[name] = value;
-  for (const auto& [name, value] : user_)
-    if (name.starts_with("CONDA_OVERRIDE_")) variables[name] = value;
-  if (!subdir.empty() && subdir != "noarch") variables["CONDA_SUBDIR"] = subdir;
-  command.environment = std::move(variables);
-  command.capture_limit = 256U << 20U;
-  command.deadline = errand_.limits.wall.value_or(usual_build_time);
-  command.silence_deadline = errand_.limits.silence.value_or(std::chrono::minutes(30));
-  base::ProcessResult result = processes_.run(command, errand_.stop);
-  if (result.end == base::ProcessEnd::stopped) {
-    throw Error(ErrorKind::interrupted, place_of(errand_.context.spec.name) + ": interrupted");
+  const CondaProgram& program() const { return program_; }
+  /// Returns what it detects of this machine and packages may require: "__glibc=2.36=0 __unix=0=0".
+  std::string virtual_packages() {
+    return read_virtual_packages(run({program_.path.string(), "info", "--json"}, {}, {}).output);
   }
-  return result;
-}
 
-void CondaEngine::fail(const std::string& doing, const base::ProcessResult& result) const {
-  const std::string place = place_of(errand_.context.spec.name) + ": " + doing + ": ";
-  refuse_full_disk(result, place + program_.identity());
-  const std::string told = explanation(result);
-  if (speaks_of_network(told)) {
-    throw Error(ErrorKind::transfer,
-                place + "a channel cannot be reached:" + told,
-                "proxies and certificates are taken from HTTPS_PROXY, SSL_CERT_FILE and the like; "
-                "'sabath env fetch RECIPE' where there is a network brings what a build needs");
+  /// Resolves for the platform `subdir` of channels. Returns the packages sorted by name. Throws
+  /// Error{environment|transfer} with the program's message.
+  std::vector<CondaPackage> solve(const CondaRequest& request, const std::string& subdir) {
+    Words words = create(program_, request_.work / "solve");
+    words.insert(words.end(), {"--dry-run", "--json", "--override-channels"});
+    if (is_strict(program_)) words.emplace_back("--strict-channel-priority");
+    if (program_.family == CondaFamily::mamba) words.insert(words.end(), {"--platform", subdir});
+    for (const std::string& channel : request.channels)
+      words.insert(words.end(), {"--channel", channel});
+    words.insert(words.end(), request.specs.begin(), request.specs.end());
+    const base::ProcessResult result = run(std::move(words), request.channels, subdir);
+    if (!result.ok()) fail("cannot be resolved", result);
+    return read_conda_solution(result.output,
+                               request_.work / "pkgs",
+                               place_of(request_.context.spec.name) + ": " + program_.identity());
   }
-  throw Error(
-      ErrorKind::environment,
-      place + program_.identity() + " " + result.describe() + (told.empty() ? "" : ":") + told,
-      "packages are looked for in the recipe's channels alone, the first has priority");
+
+ private:
+  base::ProcessResult run(std::vector<std::string> arguments,
+                          const std::vector<std::string>& channels,
+                          const std::string& subdir) {
+    base::Command command;
+    command.argv = std::move(arguments);
+    command.working_directory = request_.work;
+    base::Environment variables =
+        conda_variables(request_.context.variables, program_, channels, request_.work);
+    for (const auto& [name, value] : network_settings(user_))
+      variables[name] = value;
+    for (const auto& [name, value] : user_)
+      if (name.starts_with("CONDA_OVERRIDE_")) variables[name] = value;
+    if (!subdir.empty() && subdir != "noarch") variables["CONDA_SUBDIR"] = subdir;
+    command.environment = std::move(variables);
+    command.capture_limit = 256U << 20U;
+    command.deadline = request_.limits.wall.value_or(usual_build_time);
+    command.silence_deadline = request_.limits.silence.value_or(std::chrono::minutes(30));
+    base::ProcessResult result = processes_.run(command, request_.stop);
+    if (result.end == base::ProcessEnd::stopped) {
+      throw Error(ErrorKind::interrupted, place_of(request_.context.spec.name) + ": interrupted");
+    }
+    return result;
+  }
+
+  [[noreturn]] void fail(const std::string& doing, const base::ProcessResult& result) const {
+    const std::string place = place_of(request_.context.spec.name) + ": " + doing + ": ";
+    refuse_full_disk(result, place + program_.identity());
+    const std::string output = conda_explanation(result);
+    if (is_network_problem(output)) {
+      throw Error(
+          ErrorKind::transfer,
+          place + "a channel cannot be reached:" + output,
+          "HTTPS_PROXY, SSL_CERT_FILE and the like set proxies and certificates; "
+          "'sabath env fetch RECIPE' on a machine with a network fetches everything for the build");
+    }
+    throw Error(
+        ErrorKind::environment,
+        place + program_.identity() + " " + result.describe() + (output.empty() ? "" : ":") +
+            output,
+        "packages come only from the recipe's channels, and the first channel has priority");
+  }
+
+  const LockRequest& request_;
+  base::ProcessRunner& processes_;
+  const base::Environment& user_;
+  CondaProgram program_;
+};
+
+/// Sources the files of `conda activate`, in its order. Sections end with an empty record.
+constexpr const char* activation_script = R"(
+readonly sabath_env=$1
+"$sabath_env" -0 || exit 80
+printf '\0'
+for file in "$CONDA_PREFIX"/etc/conda/activate.d/*.sh; do
+  [ -e "$file" ] && . "$file" >&2
+done
+"$sabath_env" -0 || exit 80
+printf '\0'
+)";
+
+fs::path activation_file(const fs::path& prefix) {
+  return prefix / "conda-meta" / "sabath-activation.txt";
 }
 
-std::string CondaEngine::virtual_packages() {
-  return read_virtual_packages(run({program_.path.string(), "info", "--json"}, {}, {}).output);
+[[noreturn]] void refuse_install(const CondaInstall& install,
+                                 const std::string& problem,
+                                 const std::string& hint) {
+  throw Error(ErrorKind::environment, place_of(install.build.lock.name) + ": " + problem, hint);
 }
 
-std::vector<CondaPackage> CondaEngine::solve(const CondaRequest& request,
-                                             const std::string& subdir) {
-  Words words = create(program_, errand_.work / "solve");
-  words.insert(words.end(), {"--dry-run", "--json", "--override-channels"});
-  if (is_strict(program_)) words.emplace_back("--strict-channel-priority");
-  if (program_.family == CondaFamily::mamba) words.insert(words.end(), {"--platform", subdir});
-  for (const std::string& channel : request.channels)
-    words.insert(words.end(), {"--channel", channel});
-  words.insert(words.end(), request.specs.begin(), request.specs.end());
-  const base::ProcessResult result = run(std::move(words), request.channels, subdir);
-  if (!result.ok()) fail("cannot be resolved", result);
-  return read_conda_solution(result.output,
-                             errand_.work / "pkgs",
-                             place_of(errand_.context.spec.name) + ": " + program_.identity());
+/// Returns the variables in the prefix before its activation scripts.
+base::Environment variables_inside(const LayerBuild& build) {
+  base::Environment variables = build.context.variables;
+  add_prefix(variables, {.lock = build.lock, .prefix = build.prefix.string()});
+  for (const char* const name : {"CONDA_PREFIX", "CONDA_DEFAULT_ENV"})
+    variables[name] = build.prefix.string();
+  return variables;
 }
 
-fs::path CondaEngine::download(const CondaPackage& package) {
-  const fs::path list = errand_.work / "download.txt";
-  base::write_file_atomically(list, list_text({package.url}), base::Durability::ordered_only);
-  // conda installs a list all the same, into a folder that nobody uses.
-  Words words = create(program_, errand_.work / ("download-" + package.name));
-  words.insert(words.end(), {"--file", list.string()});
-  if (program_.family == CondaFamily::mamba || is_at_least(program_.version, 4, 4))
-    words.emplace_back("--download-only");
-  const base::ProcessResult result = run(std::move(words), {}, package.subdir());
-  const fs::path file = errand_.work / "pkgs" / package.file();
-  const std::string place = place_of(errand_.context.spec.name);
-  if (!fs::exists(file)) fail("cannot fetch " + package.file(), result);
-  check_digests(package, file, place);
-  const bool is_checked = package.sha256 || package.md5;
-  if (!result.ok() && !is_checked) fail("cannot fetch " + package.file(), result);
-  return file;
+/// Runs the scripts and keeps their changes.
+void keep_activation(const CondaInstall& install, base::ProcessRunner& processes) {
+  const LayerBuild& build = install.build;
+  base::Command shell;
+  base::Environment variables = variables_inside(build);
+  shell.argv = bash_with_env(activation_script, build.context.variables, place_of(build.lock.name));
+  shell.working_directory = build.work;
+  variables["HOME"] = (build.work / "home").string();
+  variables["TMPDIR"] = (build.work / "tmp").string();
+  shell.environment = variables;
+  shell.deadline = std::chrono::minutes(3);
+  shell.capture_limit = 16U << 20U;
+  const base::ProcessResult result = processes.run(shell, build.stop);
+  std::string_view text = result.output;
+  const auto before = take_section(text);
+  const auto after = take_section(text);
+  if (!before || !after || after->empty()) {
+    refuse_install(install,
+                   "the activation scripts of its packages " + result.describe() + ":" +
+                       last_lines({result.errors}),
+                   "they are " + (build.prefix / "etc/conda/activate.d").string() + "/*.sh");
+  }
+  EnvironmentChanges changes = changes_between(variables_of(*before), variables_of(*after));
+  for (const char* const name : {"CONDA_PREFIX", "CONDA_DEFAULT_ENV"})
+    changes.sets.try_emplace(name, without_references(build.prefix.string()));
+  const spec::LoadedModules kept{
+      "conda activation", {}, std::move(changes.sets), std::move(changes.unsets)};
+  base::write_file_atomically(
+      activation_file(build.prefix), spec::to_text(kept), base::Durability::ordered_only);
+}
+
+void check_room(const CondaInstall& install,
+                const std::string& package,
+                std::optional<std::size_t> longest) {
+  const std::string prefix = install.build.prefix.string();
+  if (!longest || *longest >= prefix.size()) return;
+  refuse_install(install,
+                 package + ": its programs have room for a prefix of " + std::to_string(*longest) +
+                     " bytes, " + prefix + " has " + std::to_string(prefix.size()),
+                 "choose another folder for the cache, or a newer build of the package");
+}
+
+/// Checks that the installed files are the locked ones and that the prefix fits into them.
+void check_records(const CondaInstall& install) {
+  const LayerBuild& build = install.build;
+  for (const InstalledPackage& one : read_conda_meta(build.prefix)) {
+    const auto& packages = install.packages;
+    const auto locked = std::ranges::find_if(
+        packages, [&](const auto& package) { return package.name == one.package.name; });
+    if (locked == packages.end()) continue;  // reported as drift
+    if (one.package.sha256 && one.package.sha256 != locked->sha256) {
+      refuse_install(install,
+                     locked->name + ": another file was installed than the one that was locked: " +
+                         one.package.sha256->text(),
+                     "the log of the build is " + build.log.string());
+    }
+    check_room(install, locked->name, one.longest_prefix);
+  }
+  // micromamba does not write placeholders to conda-meta.
+  for (const CondaPackage& one : install.packages) {
+    const std::string folder = one.name + "-" + one.version + "-" + one.build;
+    for (const fs::path& cache : {build.work / "pkgs", build.work / "root" / "pkgs"})
+      check_room(install, one.name, longest_prefix_of(cache / folder));
+  }
+}
+
+}  // namespace
+
+CondaSolution solve_conda(const LockRequest& request,
+                          const CondaRequest& wanted,
+                          const std::string& subdir,
+                          base::ProcessRunner& processes,
+                          const base::Environment& user) {
+  CondaEngine engine(request, processes, user);
+  CondaSolution solution{engine.solve(wanted, subdir), engine.program().identity()};
+  if (const auto believed = engine.virtual_packages(); !believed.empty())
+    solution.resolver += " (" + believed + ")";
+  return solution;
+}
+
+std::vector<std::string> importable_packages(const fs::path& prefix,
+                                             const std::set<std::string>& requested) {
+  const auto python = packages_in(prefix);
+  std::vector<std::string> words;
+  for (const std::string& name : requested) {
+    const std::string normal = spec::normal_package_name(name);
+    if (python.contains(normal)) words.push_back(normal);
+  }
+  return words;
+}
+
+std::map<std::string, std::string> install_conda(const CondaInstall& install,
+                                                 base::ProcessRunner& processes) {
+  const LayerBuild& build = install.build;
+  const CondaProgram program = find_conda(build.context, processes);
+  const fs::path list = write_local_list(install.packages, install.files, build.work);
+  // micromamba does not use an existing folder.
+  std::error_code code;
+  fs::remove(build.prefix, code);
+  {
+    BuildSteps steps(
+        processes, build, conda_variables(build.context.variables, program, {}, build.work));
+    steps.run("installing " + std::to_string(install.packages.size()) + " packages with " +
+                  program.identity(),
+              install_command(program, list, build.prefix),
+              build.work);
+  }
+  check_present(build, conda_packages_in(build.prefix));
+  check_records(install);
+  keep_activation(install, processes);
+  std::map<std::string, std::string> present{{"tool.installer", program.identity()}};
+  for (const CondaPackage& package : install.packages)
+    present["explicit." + package.name] = package.url + "#" + package.sha256->text();
+  return present;
+}
+
+std::map<std::string, std::string> conda_packages_in(const fs::path& prefix) {
+  std::map<std::string, std::string> packages;
+  for (const fs::directory_entry& entry : entries_in(prefix / "conda-meta")) {
+    if (entry.path().extension() != ".json") continue;
+    const std::string name = entry.path().stem().string();
+    const auto build = name.rfind('-');
+    const auto version =
+        build == std::string::npos || build == 0 ? build : name.rfind('-', build - 1);
+    if (version == std::string::npos || build == 0) continue;
+    packages[name.substr(0, version)] =
+        name.substr(version + 1, build - version - 1) + "=" + name.substr(build + 1);
+  }
+  return packages;
+}
+
+std::optional<spec::LoadedModules> activation_of(const fs::path& prefix) {
+  const fs::path file = activation_file(prefix);
+  const auto text = base::read_file_if_exists(file);
+  if (!text) return std::nullopt;
+  return spec::parse_loaded_modules(*text, file.string());
 }
 
 }  // namespace sabath::env

@@ -1,5 +1,7 @@
 #include "conda_json.hpp"
 
+#include "store/prefix_files.hpp"
+
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 
@@ -59,13 +61,10 @@ bool is_same(const CondaPackage& one, const CondaPackage& other) {
 
 /// conda keeps the lists of its channels with the address that they came from.
 void look_up(CondaPackage& package, const fs::path& package_cache) {
-  std::error_code code;
-  for (fs::directory_iterator at(package_cache / "cache", code);
-       !code && at != fs::directory_iterator();
-       at.increment(code)) {
-    if (at->path().extension() != ".json") continue;
+  for (const fs::directory_entry& entry : entries_in(package_cache / "cache")) {
+    if (entry.path().extension() != ".json") continue;
     const json list =
-        json::parse(base::read_file(at->path(), std::uint64_t{4} << 30U), nullptr, false);
+        json::parse(base::read_file(entry.path(), std::uint64_t{4} << 30U), nullptr, false);
     if (!list.is_object() || text_of(list, "_url").empty()) continue;
     for (const char* const kind : {"packages.conda", "packages"}) {
       const json packages = list.value(kind, json::object());
@@ -103,8 +102,8 @@ std::vector<CondaPackage> read_conda_solution(const std::string& answer,
   const auto fetched = actions_of(root, "FETCH");
   auto packages = actions_of(root, "LINK");
   for (CondaPackage& package : packages) {
-    const auto found = std::find_if(
-        fetched.begin(), fetched.end(), [&](const auto& one) { return is_same(one, package); });
+    const auto found =
+        std::ranges::find_if(fetched, [&](const auto& one) { return is_same(one, package); });
     if (package.url.empty() && found != fetched.end()) package = *found;
     if (package.url.empty()) look_up(package, package_cache);
     if (!conda_package_at(package.url)) {
@@ -113,9 +112,7 @@ std::vector<CondaPackage> read_conda_solution(const std::string& answer,
           place + ": it does not say where " + package.name + " " + package.label() + " is");
     }
   }
-  std::sort(packages.begin(), packages.end(), [](const auto& a, const auto& b) {
-    return a.name < b.name;
-  });
+  std::ranges::sort(packages, {}, &CondaPackage::name);
   return packages;
 }
 
@@ -160,7 +157,7 @@ std::string conda_settings(const std::vector<std::string>& channels, bool is_str
                 {"use_lockfiles", false}};
   if (is_strict) settings["channel_priority"] = "strict";
   // Old ones ask these channels whatever is said.
-  if (std::find(channels.begin(), channels.end(), "defaults") == channels.end())
+  if (std::ranges::find(channels, "defaults") == channels.end())
     settings["default_channels"] = json::array();
   return settings.dump(1) + "\n";
 }
@@ -183,14 +180,11 @@ std::optional<std::size_t> longest_prefix_of(const std::filesystem::path& extrac
 
 std::vector<InstalledPackage> read_conda_meta(const fs::path& prefix) {
   std::vector<InstalledPackage> installed;
-  std::error_code code;
-  for (fs::directory_iterator at(prefix / "conda-meta", code);
-       !code && at != fs::directory_iterator();
-       at.increment(code)) {
-    if (at->path().extension() != ".json") continue;
-    const json item = json::parse(base::read_file(at->path()), nullptr, false);
+  for (const fs::directory_entry& entry : entries_in(prefix / "conda-meta")) {
+    if (entry.path().extension() != ".json") continue;
+    const json item = json::parse(base::read_file(entry.path()), nullptr, false);
     if (!item.is_object()) {
-      throw base::Error(base::ErrorKind::environment, at->path().string() + ": cannot be read");
+      throw base::Error(base::ErrorKind::environment, entry.path().string() + ": cannot be read");
     }
     installed.push_back(
         {package_of(item), shortest_placeholder(item.value("paths_data", json::object()))});

@@ -1,16 +1,19 @@
-#include "container_engine.hpp"
-#include "images/image_layout.hpp"
+#include "container_images/image_manifest.hpp"
+#include "container_images/image_tools.hpp"
 #include "layers/layer_variables.hpp"
-#include "user_ranges.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/text/regex.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/env/container_command.hpp>
 #include <sabath/env/environment.hpp>
 
+#include <pwd.h>
+
 #include <algorithm>
 #include <array>
+#include <fstream>
 #include <map>
 
 #include <unistd.h>
@@ -27,13 +30,13 @@ void append(Words& words, const Words& more) {
   words.insert(words.end(), more.begin(), more.end());
 }
 
-/// Everything that one start of a container needs to know.
+/// Parameters of one start of a container.
 struct Start {
   const spec::BuiltLayer& layer;
   const spec::ContainerImage& image;
   const ContainerUse& use;
   base::Environment inside{};  ///< variables for the command
-  /// By the path inside; so folders come before what is in them.
+  /// By the path inside, so that folders come before their content.
   struct Bind {
     std::string source{};
     bool is_writable = false;
@@ -44,7 +47,7 @@ struct Start {
 std::string mountable(const fs::path& path, const std::string& place) {
   std::string text = path.lexically_normal().string();
   if (text.size() > 1 && text.ends_with('/')) text.pop_back();
-  // Engines read mounts as lists with commas and, some of them, with quotes.
+  // Engines read mounts as lists with commas, some with quotes.
   if (text.find_first_of(",\"\n") == std::string::npos) return text;
   throw Error(ErrorKind::environment,
               place + ": '" + base::printable(text) +
@@ -64,7 +67,7 @@ void add_bind(Start& start, const fs::path& path, bool is_writable) {
   add_bind(start, path, path, is_writable);
 }
 
-/// HOST[:CONTAINER[:ro]] of the recipe.
+/// Adds a bind of the recipe: HOST[:CONTAINER[:ro]].
 void add_own_bind(Start& start, const std::string& text) {
   const auto colon = text.find(':');
   const std::string source = text.substr(0, colon);
@@ -96,13 +99,13 @@ bool has_device(const ContainerUse& use, const char* name) {
   return fs::exists(use.device_directory / name, code);
 }
 
-/// Only where this machine has one: a recipe for both kinds of nodes names it once.
+/// Returns options only where this machine has a GPU: a recipe may serve both kinds of nodes.
 Words gpu_options(const Start& start) {
   if (!start.image.gpus) return {};
   const std::string& engine = start.image.engine;
   const bool is_nvidia = has_device(start.use, "nvidiactl");
   const bool is_amd = has_device(start.use, "kfd");
-  if (ContainerEngine::runs_files(engine)) {
+  if (runs_image_files(engine)) {
     Words words;
     if (is_nvidia) words.emplace_back("--nv");
     if (is_amd) words.emplace_back("--rocm");
@@ -115,13 +118,13 @@ Words gpu_options(const Start& start) {
   return words;
 }
 
-/// Apptainer and Singularity take the variables for the command out of their own.
+/// Apptainer and Singularity take the command's variables from their own.
 ContainerCommand file_command(const Start& start, base::Environment outside) {
   const std::string prefix =
       start.image.engine == "apptainer" ? "APPTAINERENV_" : "SINGULARITYENV_";
   for (const auto& [name, value] : start.inside)
     outside[prefix + name] = value;
-  // Nothing of the user's home, and no shell looks at the values.
+  // Without the user's home, and without a shell that evaluates the values.
   Words argv{start.image.program, "exec", "--cleanenv", "--no-eval", "--no-privs"};
   append(argv, {"--home", start.use.home.string()});
   append(argv, {"--pwd", start.use.working_directory.string()});
@@ -132,21 +135,40 @@ ContainerCommand file_command(const Start& start, base::Environment outside) {
   return {std::move(argv), std::move(outside), {}, {}};
 }
 
-/// podman's own is not installed everywhere; docker brings it along.
+/// podman's init program is not installed everywhere; docker has one.
 bool has_init(const std::string& engine) {
   constexpr std::array<const char*, 4> places{"/usr/libexec/podman/catatonit",
                                               "/usr/local/libexec/podman/catatonit",
                                               "/usr/lib/podman/catatonit",
                                               "/usr/bin/catatonit"};
   std::error_code code;
-  return engine == "docker" || std::any_of(places.begin(), places.end(), [&](const char* place) {
-           return fs::exists(place, code);
-         });
+  return engine == "docker" ||
+         std::ranges::any_of(places, [&](const char* place) { return fs::exists(place, code); });
 }
 
-/// Who the command is inside, so that what it writes belongs to the user outside.
+bool has_line_for(const char* file, const std::string& name, const std::string& id) {
+  std::ifstream lines(file);
+  for (std::string line; std::getline(lines, line);) {
+    const std::string owner = line.substr(0, line.find(':'));
+    if (!owner.empty() && (owner == name || owner == id)) return true;
+  }
+  return false;
+}
+
+/// Returns true where this user has ranges of further user and group ids.
+bool has_user_ranges() {
+  passwd entry{};
+  passwd* found = nullptr;
+  std::vector<char> buffer(1U << 14U);
+  ::getpwuid_r(::getuid(), &entry, buffer.data(), buffer.size(), &found);
+  const std::string name = found == nullptr ? "" : found->pw_name;
+  const std::string id = std::to_string(::getuid());
+  return has_line_for("/etc/subuid", name, id) && has_line_for("/etc/subgid", name, id);
+}
+
+/// Returns options for the user inside, so that written files belong to the user outside.
 Words user_options(const std::string& engine, bool is_rootless) {
-  // Without ranges only one user can be had inside: root, who is this user outside.
+  // Without ranges the only user inside is root, who is this user outside.
   if (engine == "podman" && is_rootless)
     return has_user_ranges() ? Words{"--userns", "keep-id"} : Words{};
   if (is_rootless) return {};
@@ -159,35 +181,22 @@ Words user_options(const std::string& engine, bool is_rootless) {
   return words;
 }
 
-/// What schedulers, and users for one run, say to the runtimes inside.
+/// Returns true for variables of schedulers and users that runtimes inside read.
 bool is_for_runtimes(const std::string& name) {
-  constexpr std::array<std::string_view, 15> beginnings{"SLURM_",
-                                                        "PMI_",
-                                                        "PMIX_",
-                                                        "OMPI_",
-                                                        "MPICH_",
-                                                        "UCX_",
-                                                        "NCCL_",
-                                                        "OMP_",
-                                                        "KMP_",
-                                                        "MKL_",
-                                                        "OPENBLAS_",
-                                                        "CUDA_VISIBLE_DEVICES",
-                                                        "ROCR_VISIBLE_DEVICES",
-                                                        "HIP_VISIBLE_DEVICES",
-                                                        "ZE_AFFINITY_MASK"};
-  return std::any_of(beginnings.begin(), beginnings.end(), [&](std::string_view beginning) {
-    return name.starts_with(beginning);
-  });
+  static const base::Form form(
+      "(?s)(?:SLURM_|PMI_|PMIX_|OMPI_|MPICH_|UCX_|NCCL_|OMP_|KMP_|MKL_|OPENBLAS_|"
+      "CUDA_VISIBLE_DEVICES|ROCR_VISIBLE_DEVICES|HIP_VISIBLE_DEVICES|ZE_AFFINITY_MASK).*");
+  return form.matches(name);
 }
 
-/// These lead the engine itself: with other values it would not find its images.
+/// Returns true for variables that the engine itself reads: with other values it would not find its
+/// images.
 bool leads_engine(const std::string& name, const base::Environment& outside) {
   return outside.contains(name) || name.starts_with("LD_") || name.starts_with("XDG_") ||
          name.starts_with("CONTAINER") || name.starts_with("DOCKER_") || name == "TMPDIR";
 }
 
-/// The host's. Podman refuses it by name where the host has no message queues to share with it.
+/// Shares the host's shared memory. Podman refuses --ipc=host on a host without message queues.
 Words shared_memory(const Start& start) {
   if (start.image.engine == "docker" || has_device(start.use, "mqueue")) return {"--ipc=host"};
   return {"--mount", "type=bind,source=/dev/shm,destination=/dev/shm"};
@@ -198,8 +207,8 @@ ContainerCommand store_command(const Start& start,
                                const std::string& image,
                                bool is_rootless) {
   const std::string& engine = start.image.engine;
-  // The network and shared memory are the host's, as MPI and data loaders expect them; what the
-  // command says is kept by sabath alone.
+  // Network and shared memory are the host's, as MPI and data loaders expect. Only sabath keeps the
+  // output.
   Words argv{start.image.program, "run", "--rm", "--pull=never", "--network=host"};
   append(argv, {"--log-driver=none", "--security-opt", "label=disable", "--pids-limit=-1"});
   if (engine == "podman") argv.emplace_back("--http-proxy=false");
@@ -227,7 +236,52 @@ ContainerCommand store_command(const Start& start,
   return {std::move(argv), std::move(outside), std::move(removal), start.use.id_file};
 }
 
-/// The image's name in the user's store, where it is loaded first if need be.
+/// Returns the id by which podman or docker has the image: the digest of its configuration or, in
+/// stores of containerd, of its manifest. Nothing where the image is missing.
+std::optional<std::string> image_in_store(const std::string& program,
+                                          const std::vector<std::string>& ids,
+                                          const ImageTools& tools) {
+  for (const std::string& id : ids) {
+    const base::ProcessResult result =
+        tools.run({program, "image", "inspect", "--format", "{{.Id}}", id});
+    if (!result.ok()) continue;
+    std::string found = result.output.substr(0, result.output.find('\n'));
+    if (!found.starts_with("sha256:")) found.insert(0, "sha256:");
+    if (found == id) return found;
+  }
+  return std::nullopt;
+}
+
+/// Loads the image of a layout into the store of podman or docker. `work` is scratch.
+void load_layout(const std::string& engine,
+                 const std::string& program,
+                 const fs::path& layout,
+                 const fs::path& work,
+                 const ImageTools& tools) {
+  if (engine == "podman") {
+    // It names the image after this path, which must be in lower case.
+    const std::string path = layout.filename().string();
+    tools.ask("load the image", {program, "pull", "--quiet", "oci:" + path}, layout.parent_path());
+    return;
+  }
+  const std::string archive = (work / "image.tar").string();
+  tools.ask("pack the image",
+            {"tar",
+             "--create",
+             "--file",
+             archive,
+             "--directory",
+             layout.string(),
+             "blobs",
+             "index.json",
+             "manifest.json",
+             "oci-layout"});
+  tools.ask("load the image", {program, "load", "--quiet", "--input", archive});
+  std::error_code code;
+  fs::remove(archive, code);
+}
+
+/// Returns the image's name in the user's store, and loads it where it is missing.
 std::string loaded_image(const Start& start, const ImageTools& tools) {
   const std::string& program = start.image.program;
   const Words ids = image_ids(start.image.image, tools.place());
@@ -288,8 +342,7 @@ ContainerCommand container_command(const spec::BuiltEnvironment& environment,
   add_bind(start, use.working_directory, true);
 
   base::Environment outside = tool_environment(user, variables);
-  if (ContainerEngine::runs_files(start.image.engine))
-    return file_command(start, std::move(outside));
+  if (runs_image_files(start.image.engine)) return file_command(start, std::move(outside));
   start.inside.insert({"HOME", use.home.string()});
   const ImageTools tools(processes, outside, place_of(layer.lock.name), std::move(stop));
   const std::string image = loaded_image(start, tools);
@@ -311,11 +364,11 @@ std::optional<std::string> remove_container(const ContainerCommand& command,
   removal.deadline = std::chrono::minutes(2);
   try {
     const base::ProcessResult result = processes.run(removal);
-    // Of one that is gone already docker says "No such container", podman 4 nothing.
+    // For a removed container docker prints "No such container", podman 4 nothing.
     if (result.ok() || result.errors.find("o such container") != std::string::npos)
       return std::nullopt;
   } catch (const Error&) {
-    return id;  // the engine went: what the command did counts
+    return id;  // the engine is gone: the result of the command counts
   }
   return id;
 }

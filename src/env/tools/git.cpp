@@ -10,8 +10,12 @@
 
 #include <algorithm>
 #include <array>
+#include <fstream>
 #include <map>
+#include <optional>
 #include <sstream>
+
+#include <unistd.h>
 
 namespace sabath::env {
 namespace {
@@ -25,63 +29,63 @@ constexpr const char* protocols = "https:http:ssh:git:file";
 constexpr auto silence = std::chrono::minutes(2);
 constexpr auto git_deadline = std::chrono::hours(2);
 
-/// How hosts are reached and who the user is there.
-constexpr std::array<const char*, 17> passed_on{"HOME",
-                                                "XDG_CONFIG_HOME",
-                                                "SSH_AUTH_SOCK",
-                                                "SSL_CERT_FILE",
-                                                "SSL_CERT_DIR",
-                                                "GIT_SSL_CAINFO",
-                                                "GIT_SSL_CAPATH",
-                                                "http_proxy",
-                                                "https_proxy",
-                                                "all_proxy",
-                                                "no_proxy",
-                                                "HTTP_PROXY",
-                                                "HTTPS_PROXY",
-                                                "ALL_PROXY",
-                                                "NO_PROXY",
-                                                "GIT_PROXY_COMMAND",
-                                                "GIT_SSH_COMMAND"};
+/// Returns true for variables that say how hosts are reached and who the user is there.
+bool is_for_git(const std::string& name) {
+  static const base::Form form(
+      "HOME|XDG_CONFIG_HOME|SSH_AUTH_SOCK|SSL_CERT_FILE|SSL_CERT_DIR|GIT_SSL_CAINFO|GIT_SSL_CAPATH|"
+      "(?:http|https|all|no)_proxy|(?:HTTP|HTTPS|ALL|NO)_PROXY|GIT_PROXY_COMMAND|GIT_SSH_COMMAND");
+  return form.matches(name);
+}
 
 /// What a tree is must not depend on the user, nor on what the repository says of its own files.
 constexpr std::string_view plain_attributes =
     "* -text -eol -ident -filter -working-tree-encoding -export-ignore -export-subst\n";
 
-const std::map<std::string, std::string>& settings() {
-  static const std::map<std::string, std::string> all{{"core.hooksPath", "/dev/null"},
-                                                      {"core.fsmonitor", "false"},
-                                                      {"core.autocrlf", "false"},
-                                                      {"core.attributesFile", "/dev/null"},
-                                                      {"fetch.recurseSubmodules", "false"},
-                                                      {"gc.auto", "0"},
-                                                      {"maintenance.auto", "false"},
-                                                      {"http.lowSpeedLimit", "1000"},
-                                                      {"http.lowSpeedTime", "60"},
-                                                      {"protocol.ext.allow", "never"},
-                                                      {"tar.umask", "0022"},
-                                                      {"init.defaultBranch", "main"}};
-  return all;
+constexpr std::array<std::pair<const char*, const char*>, 12> settings{
+    {{"core.hooksPath", "/dev/null"},
+     {"core.fsmonitor", "false"},
+     {"core.autocrlf", "false"},
+     {"core.attributesFile", "/dev/null"},
+     {"fetch.recurseSubmodules", "false"},
+     {"gc.auto", "0"},
+     {"maintenance.auto", "false"},
+     {"http.lowSpeedLimit", "1000"},
+     {"http.lowSpeedTime", "60"},
+     {"protocol.ext.allow", "never"},
+     {"tar.umask", "0022"},
+     {"init.defaultBranch", "main"}}};
+
+/// The file of certificates that the user's other programs trust; git knows only variables of its
+/// own. Nothing where git has one, or where the file is not readable.
+std::optional<std::string> trusted_certificates(const base::Environment& user) {
+  const auto found = user.find("SSL_CERT_FILE");
+  const bool is_usable = found != user.end() && ::access(found->second.c_str(), R_OK) == 0;
+  if (!is_usable || user.contains("GIT_SSL_CAINFO") || user.contains("GIT_SSL_CAPATH"))
+    return std::nullopt;
+  return found->second;
 }
 
-base::Environment variables_of(const LayerErrand& errand, const base::Environment& user) {
-  base::Environment variables = errand.context.variables;
-  for (const char* name : passed_on) {
-    const auto found = user.find(name);
-    if (found != user.end()) variables[name] = found->second;
+base::Environment variables_of(const LockRequest& request, const base::Environment& user) {
+  base::Environment variables = request.context.variables;
+  for (const auto& [name, value] : user) {
+    if (is_for_git(name)) variables[name] = value;
   }
   variables["GIT_ALLOW_PROTOCOL"] = protocols;
   variables["GIT_CONFIG_NOSYSTEM"] = "1";
   variables["GIT_TERMINAL_PROMPT"] = "0";
   variables["GIT_ASKPASS"] = "true";
   variables["SSH_ASKPASS"] = "true";
-  variables["GIT_CEILING_DIRECTORIES"] = errand.work.string();
+  variables["GIT_CEILING_DIRECTORIES"] = request.work.string();
   variables.insert({"GIT_SSH_COMMAND", "ssh -oBatchMode=yes -oConnectTimeout=30"});
   int count = 0;
-  for (const auto& [key, value] : settings()) {
+  const auto set = [&](const std::string& key, const std::string& value) {
     variables["GIT_CONFIG_KEY_" + std::to_string(count)] = key;
     variables["GIT_CONFIG_VALUE_" + std::to_string(count++)] = value;
-  }
+  };
+  for (const auto& [key, value] : settings)
+    set(key, value);
+  // The user's own setting for one host, http.<url>.sslCAInfo, still wins.
+  if (const auto file = trusted_certificates(user)) set("http.sslCAInfo", *file);
   variables["GIT_CONFIG_COUNT"] = std::to_string(count);
   return variables;
 }
@@ -103,13 +107,11 @@ std::vector<std::string> split(const std::string& text, char separator) {
   return parts;
 }
 
+/// Leaves out progress, and hints for somebody who typed the command.
 std::string explanation(const std::string& errors) {
-  std::vector<std::string> lines = split(errors, '\n');
-  std::erase_if(lines, [](const std::string& line) {
-    // Progress, and hints for somebody who typed the command.
-    return line.empty() || line.starts_with("hint: ") || line.find('\r') != std::string::npos;
+  return last_lines_in(errors, 6, [](const std::string& line) {
+    return !line.starts_with("hint: ") && line.find('\r') == std::string::npos;
   });
-  return last_lines(lines, 6);
 }
 
 /// Name of a reference -> commit; of an annotated tag what it leads to.
@@ -145,8 +147,8 @@ std::map<std::string, std::string> read_modules(const std::string& listing) {
   return by_path;
 }
 
-}  // namespace
-
+/// Refuses other URLs than those of repositories, and one that holds a password.
+/// Throws Error{usage}.
 void require_repository_url(const std::string& url, const std::string& place) {
   static const base::Form form("(https?|ssh|git|file)://([^/]*)(/.*)");
   const auto parts = form.parts(url);
@@ -154,7 +156,7 @@ void require_repository_url(const std::string& url, const std::string& place) {
   if (!is_printable || !parts || parts->at(2).starts_with('-') ||
       parts->at(2).find("@-") != std::string::npos) {
     throw Error(ErrorKind::usage,
-                place + ": '" + base::printable(url) + "' is no URL of a git repository",
+                place + ": '" + base::printable(url) + "' is not a URL of a git repository",
                 "it begins with https://, http://, ssh://, git:// or file://; for "
                 "'git@host:path' write ssh://git@host/path");
   }
@@ -166,6 +168,7 @@ void require_repository_url(const std::string& url, const std::string& place) {
               "recipes and locks are for others to read: use git's credential helper or ~/.netrc");
 }
 
+/// Makes "../other.git" of a submodule whole, as seen from its parent's URL.
 std::string submodule_url(const std::string& parent, const std::string& url) {
   if (!url.starts_with("./") && !url.starts_with("../")) return url;
   std::string base = parent;
@@ -184,13 +187,50 @@ std::string submodule_url(const std::string& parent, const std::string& url) {
   return base + "/" + rest;
 }
 
-Git::Git(const LayerErrand& errand, base::ProcessRunner& processes, const base::Environment& user)
-    : errand_(errand),
+constexpr std::uint64_t block_bytes = 512;
+constexpr int deepest = 16;
+
+/// Returns where the entries of a plain tar end and its closing zeros begin. Throws
+/// Error{integrity}.
+std::uint64_t end_of_tar(const fs::path& file) {
+  std::ifstream tar(file, std::ios::binary);
+  std::uint64_t at = 0;
+  std::array<char, block_bytes> header{};
+  while (tar.seekg(static_cast<std::streamoff>(at)) && tar.read(header.data(), header.size())) {
+    if (std::ranges::all_of(header, [](char c) { return c == '\0'; })) return at;
+    // Eleven octal digits; git writes larger sizes otherwise, which nobody has in a repository.
+    std::uint64_t size = 0;
+    for (std::size_t i = 124; i < 135; ++i) {
+      if (header[i] < '0' || header[i] > '7') {
+        throw base::Error(base::ErrorKind::integrity, file.string() + ": not a plain tar");
+      }
+      size = size * 8 + static_cast<std::uint64_t>(header[i] - '0');
+    }
+    at += block_bytes + (size + block_bytes - 1) / block_bytes * block_bytes;
+  }
+  throw base::Error(base::ErrorKind::integrity, file.string() + ": the tar has no end");
+}
+
+/// Appends the entries of `part` to those of `whole`.
+void append_tar(const fs::path& whole, const fs::path& part) {
+  std::error_code code;
+  fs::resize_file(whole, end_of_tar(whole), code);
+  if (code) base::throw_errno(whole.string(), "cannot write", code.value());
+  std::ofstream out(whole, std::ios::binary | std::ios::app);
+  std::ifstream in(part, std::ios::binary);
+  out << in.rdbuf();
+  out.close();
+  if (!out || !in) base::throw_errno(whole.string(), "cannot write", EIO);
+}
+
+}  // namespace
+
+Git::Git(const LockRequest& request, base::ProcessRunner& processes, const base::Environment& user)
+    : request_(request),
       processes_(processes),
-      variables_(variables_of(errand, user)),
-      place_(place_of(errand.context.spec.name)) {
-  const auto path = variables_.find("PATH");
-  const auto program = base::find_program("git", path == variables_.end() ? "" : path->second);
+      variables_(variables_of(request, user)),
+      place_(place_of(request.context.spec.name)) {
+  const auto program = base::find_program("git", search_path(variables_));
   if (!program) {
     throw Error(ErrorKind::environment,
                 place_ + ": git not found on PATH",
@@ -203,16 +243,16 @@ base::ProcessResult Git::run(std::vector<std::string> arguments, const fs::path&
   base::Command command;
   command.argv = std::move(arguments);
   command.argv.insert(command.argv.begin(), program_);
-  command.working_directory = errand_.work;
+  command.working_directory = request_.work;
   command.environment = variables_;
   if (!repository.empty()) (*command.environment)["GIT_DIR"] = repository.string();
   command.capture_limit = 64U << 20U;
-  command.deadline = errand_.limits.wall.value_or(git_deadline);
+  command.deadline = request_.limits.wall.value_or(git_deadline);
   // A server may be silent that long; git itself is where much is to be done.
   const std::string& doing = command.argv[1];
   if (doing == "fetch" || doing == "ls-remote")
-    command.silence_deadline = errand_.limits.silence.value_or(silence);
-  base::ProcessResult result = processes_.run(command, errand_.stop);
+    command.silence_deadline = request_.limits.silence.value_or(silence);
+  base::ProcessResult result = processes_.run(command, request_.stop);
   if (result.end == base::ProcessEnd::stopped) {
     throw Error(ErrorKind::interrupted, place_ + ": stopped while git ran");
   }
@@ -226,8 +266,8 @@ void Git::fail(const base::ProcessResult& result, const std::string& doing) cons
       result.end == base::ProcessEnd::exited ? "" : ": git " + result.describe();
   throw Error(ErrorKind::transfer,
               place_ + ": " + doing + " failed" + ended + explanation(result.errors),
-              unreachable ? "is the URL right, is the host reachable, and may you read there? What "
-                            "'sabath env fetch' brought once is built without a network"
+              unreachable ? "check the URL, the network, and your right to read there; after "
+                            "'sabath env fetch RECIPE' a build needs no network"
                           : "");
 }
 
@@ -264,7 +304,7 @@ std::string Git::resolve(const std::string& url, const std::string& ref) {
                 place_ + ": " + url + " has no branch and no tag '" + shown + "'",
                 "\"ref\" is a branch, a tag, or all 40 digits of a commit");
   }
-  const std::string commit = found.begin()->second;
+  std::string commit = found.begin()->second;
   for (const auto& [name, other] : found) {
     if (other == commit) continue;
     throw Error(ErrorKind::environment,
@@ -276,7 +316,7 @@ std::string Git::resolve(const std::string& url, const std::string& ref) {
 
 fs::path Git::fetch(const std::string& url, const std::string& commit) {
   require_repository_url(url, place_);
-  const fs::path repository = errand_.work / ("git-" + std::to_string(repositories_++));
+  fs::path repository = request_.work / ("git-" + std::to_string(repositories_++));
   base::remove_tree(repository);
   must({"init", "--quiet", "--bare", "--template=", "--", repository.string()}, {}, "git init");
   base::make_directories(repository / "info");
@@ -295,12 +335,12 @@ fs::path Git::fetch(const std::string& url, const std::string& commit) {
   throw Error(
       ErrorKind::transfer,
       place_ + ": " + url + " has no commit " + base::printable(commit),
-      "what no branch and no tag has any more is lost: 'sabath env lock' takes what is there");
+      "no branch or tag has this commit now; 'sabath env lock RECIPE' locks the present one");
 }
 
-std::vector<Submodule> Git::submodules(const fs::path& repository,
-                                       const std::string& url,
-                                       const std::string& commit) {
+std::vector<Git::Submodule> Git::submodules(const fs::path& repository,
+                                            const std::string& url,
+                                            const std::string& commit) {
   const std::string tree =
       must({"ls-tree", "-r", "-z", "--full-tree", commit}, repository, "reading " + url);
   std::vector<Submodule> found;
@@ -348,6 +388,33 @@ void Git::archive(const fs::path& repository,
   must({"archive", "--format=tar", "--prefix=" + prefix, "--output=" + file.string(), commit},
        repository,
        "git archive");
+}
+
+void Git::add_submodules(const fs::path& repository,
+                         const std::string& url,
+                         const std::string& commit,
+                         const std::string& folder,
+                         const fs::path& file,
+                         int depth) {
+  for (const Submodule& module : submodules(repository, url, commit)) {
+    if (depth == deepest) {
+      throw base::Error(base::ErrorKind::transfer,
+                        module.url + ": submodules within submodules without end");
+    }
+    const fs::path inner = fetch(module.url, module.commit);
+    const std::string path = folder + module.path + "/";
+    const fs::path part = file.string() + ".part";
+    archive(inner, module.commit, part, path);
+    append_tar(file, part);
+    fs::remove(part);
+    add_submodules(inner, module.url, module.commit, path, file, depth + 1);
+  }
+}
+
+void Git::write_tree(const std::string& url, const std::string& commit, const fs::path& file) {
+  const fs::path repository = fetch(url, commit);
+  archive(repository, commit, file);
+  add_submodules(repository, url, commit, {}, file, 0);
 }
 
 }  // namespace sabath::env

@@ -9,24 +9,13 @@
 
 namespace sabath::env {
 
-/// Refuses what is no URL of a repository that sabath talks to, and one that holds a password.
-/// Throws Error{usage}.
-void require_repository_url(const std::string& url, const std::string& place);
-
-/// A repository inside of another one.
-struct Submodule {
-  std::string path{};
-  std::string url{};
-  std::string commit{};
-};
-
-/// git, on a stranger's repository: bare, so that no hook, filter, attribute or submodule of its
-/// own has a say, and with the protocols of `require_repository_url` only.
+/// git, on a stranger's repository. The repository is bare, so that its hooks, filters, attributes
+/// and submodules have no effect. Few protocols are allowed.
 class Git {
  public:
-  /// Keeps its repositories in `errand.work`. Of the `user`'s environment it takes how hosts are
-  /// reached. Throws Error{environment} where there is no git.
-  Git(const LayerErrand& errand, base::ProcessRunner& processes, const base::Environment& user);
+  /// Keeps its repositories in `request.work`. Of the `user`'s environment it takes how hosts are
+  /// reached. Throws Error{environment} where git is missing.
+  Git(const LockRequest& request, base::ProcessRunner& processes, const base::Environment& user);
 
   /// "git 2.39.5".
   std::string version();
@@ -34,20 +23,37 @@ class Git {
   /// is what it is. Throws Error{environment} for none, or where a branch and a tag differ;
   /// Error{transfer}.
   std::string resolve(const std::string& url, const std::string& ref);
+  /// Writes the files of a commit and of all its submodules as one plain tar, the same bytes for
+  /// the same commit everywhere. Throws Error{transfer|environment}.
+  void write_tree(const std::string& url,
+                  const std::string& commit,
+                  const std::filesystem::path& file);
+
+ private:
+  /// A repository inside of another one.
+  struct Submodule {
+    std::string path{};
+    std::string url{};
+    std::string commit{};
+  };
+
   /// Brings a commit into a repository of its own and returns its folder. Throws Error{transfer}.
   std::filesystem::path fetch(const std::string& url, const std::string& commit);
-  /// Of a commit that lies in `repository`; their URLs are whole and checked.
+  /// Returns those of a commit in `repository`; their URLs are whole and checked.
   std::vector<Submodule> submodules(const std::filesystem::path& repository,
                                     const std::string& url,
                                     const std::string& commit);
-  /// Writes a commit's files as a plain tar, beneath the folder `prefix` ("a/b/"), byte for byte
-  /// the same everywhere.
+  /// Writes a commit's files as a plain tar, beneath the folder `prefix` ("a/b/").
   void archive(const std::filesystem::path& repository,
                const std::string& commit,
                const std::filesystem::path& file,
                const std::string& prefix = {});
-
- private:
+  void add_submodules(const std::filesystem::path& repository,
+                      const std::string& url,
+                      const std::string& commit,
+                      const std::string& folder,
+                      const std::filesystem::path& file,
+                      int depth);
   base::ProcessResult run(std::vector<std::string> arguments,
                           const std::filesystem::path& repository);
   /// Ends with an error where git does; `doing` names it to people.
@@ -56,15 +62,12 @@ class Git {
                    const std::string& doing);
   [[noreturn]] void fail(const base::ProcessResult& result, const std::string& doing) const;
 
-  const LayerErrand& errand_;
+  const LockRequest& request_;
   base::ProcessRunner& processes_;
   base::Environment variables_;
   std::string program_;
   std::string place_;
   int repositories_ = 0;
 };
-
-/// "../other.git" of a submodule, as seen from its parent's URL; what is whole stays.
-std::string submodule_url(const std::string& parent, const std::string& url);
 
 }  // namespace sabath::env

@@ -5,9 +5,12 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/text/regex.hpp>
+#include <sabath/base/text/text_table.hpp>
+#include <sabath/env/environment.hpp>
+#include <sabath/spec/recipe.hpp>
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <sstream>
 
@@ -31,29 +34,18 @@ fs::path write(const fs::path& path, const std::string& text) {
   return path;
 }
 
-/// What pip has to say, without its warnings and progress: the last lines, made safe for a
-/// terminal.
-std::string explanation(const std::string& errors) {
-  std::vector<std::string> told;
-  std::istringstream lines(errors);
-  for (std::string line; std::getline(lines, line);) {
-    const bool warns = line.starts_with("WARNING: ") || line.starts_with("[notice]");
-    if (!line.empty() && !warns) told.push_back(line);
-  }
-  return last_lines(told);
+/// Returns the last lines of pip's message, without warnings, made safe for a terminal.
+std::string pip_explanation(const std::string& errors) {
+  return last_lines_in(errors, 20, [](const std::string& line) {
+    return !line.starts_with("WARNING: ") && !line.starts_with("[notice]");
+  });
 }
 
-bool speaks_of_network(const std::string& errors) {
-  constexpr std::array<std::string_view, 7> signs{"connection broken",
-                                                  "Connection to",
-                                                  "NewConnectionError",
-                                                  "Read timed out",
-                                                  "Max retries exceeded",
-                                                  "IncompleteRead",
-                                                  "ConnectionResetError"};
-  return std::any_of(signs.begin(), signs.end(), [&](std::string_view sign) {
-    return errors.find(sign) != std::string::npos;
-  });
+bool is_unreachable(const std::string& errors) {
+  base::Regex signs(
+      "connection broken|Connection to|NewConnectionError|Read timed out|Max retries exceeded|"
+      "IncompleteRead|ConnectionResetError");
+  return signs.search(errors) == base::Regex::Outcome::found;
 }
 
 bool is_missing(const std::string& errors) {
@@ -82,7 +74,7 @@ bool is_new_enough(const std::string& version) {
   return major > 22 || (major == 22 && minor >= 3);
 }
 
-/// uv reads none of pip's settings. They may hold passwords, so they are no arguments.
+/// Translates pip's settings for uv. They may hold passwords, so they are not passed as arguments.
 base::Environment uv_variables(const base::Environment& variables,
                                const base::Environment& user,
                                const fs::path& work) {
@@ -98,18 +90,69 @@ base::Environment uv_variables(const base::Environment& variables,
   }
   // pip separates by blanks, uv by commas.
   if (const auto links = its.find("UV_FIND_LINKS"); links != its.end())
-    std::replace(links->second.begin(), links->second.end(), ' ', ',');
+    std::ranges::replace(links->second, ' ', ',');
   for (const auto& [name, value] : user)
     if (name.starts_with("UV_")) its.insert_or_assign(name, value);
   its["HOME"] = (work / "home").string();
   return its;
 }
 
+/// Removes the comment and surrounding blanks.
+std::string content_of(std::string line) {
+  const auto comment = line.find('#');
+  const bool begins = comment == 0 || (comment != std::string::npos && comment > 0 &&
+                                       (line[comment - 1] == ' ' || line[comment - 1] == '\t'));
+  if (begins) line.resize(comment);
+  const auto first = line.find_first_not_of(" \t\r");
+  if (first == std::string::npos) return {};
+  return line.substr(first, line.find_last_not_of(" \t\r") - first + 1);
+}
+
+std::vector<std::string> read_requirement_file(const LayerContext& context,
+                                               const std::string& named) {
+  const std::string place = place_of(context.spec.name);
+  const fs::path path = spec::expand(named, {{"recipe", context.recipe_directory.string()}}, place);
+  const auto text = base::read_file_if_exists(path);
+  if (!text) {
+    throw Error(ErrorKind::not_found,
+                place + ": " + path.string() + ": no such file",
+                "the recipe names it among its requirements or constraints");
+  }
+  std::vector<std::string> requirements;
+  std::istringstream lines(*text);
+  int number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    std::string requirement = content_of(line);
+    if (requirement.empty()) continue;
+    if (!spec::required_package(requirement)) {
+      throw Error(ErrorKind::usage,
+                  place + ": " + path.string() + ":" + std::to_string(number) + ": '" +
+                      base::printable(requirement) + "' is not a package with versions",
+                  "write only name and versions, such as \"numpy>=1.26\"; your pip configuration "
+                  "sets the index, and the lock file has the digests");
+    }
+    requirements.push_back(std::move(requirement));
+  }
+  return requirements;
+}
+
+std::vector<std::string> gather(const LayerContext& context,
+                                std::vector<std::string> texts,
+                                const std::vector<std::string>& files) {
+  for (const std::string& file : files) {
+    for (std::string& text : read_requirement_file(context, file))
+      texts.push_back(std::move(text));
+  }
+  std::ranges::sort(texts);
+  texts.erase(std::unique(texts.begin(), texts.end()), texts.end());
+  return texts;
+}
+
 }  // namespace
 
 std::optional<fs::path> find_uv(const base::Environment& variables) {
-  const auto path = variables.find("PATH");
-  return base::find_program("uv", path == variables.end() ? "" : path->second);
+  return base::find_program("uv", search_path(variables));
 }
 
 PipProgram find_pip(const LayerContext& context,
@@ -141,7 +184,7 @@ PipProgram find_pip(const LayerContext& context,
   if (made.ok()) {
     if (auto own = made_one()) return *own;
   }
-  // Debian's Python has neither pip nor what makes one.
+  // Debian's Python has neither pip nor ensurepip.
   if (const auto uv = find_uv(context.variables)) {
     base::remove_tree(folder);
     command.environment = uv_variables(context.variables, user, work);
@@ -162,7 +205,7 @@ PipProgram find_pip(const LayerContext& context,
   throw Error(ErrorKind::environment,
               place_of(context.spec.name) + ": " + python.executable.string() + " has " +
                   (python.pip.empty() ? "no pip" : "pip " + python.pip) +
-                  ", and could not make a newer one:" + explanation(made.output + made.errors),
+                  ", and could not make a newer one:" + pip_explanation(made.output + made.errors),
               std::string("install pip ") + oldest_pip +
                   " or newer for it (Debian: apt install python3-pip python3-venv), or uv");
 }
@@ -175,17 +218,17 @@ std::string hashed_requirements(const std::vector<spec::LockedPackage>& packages
   return text;
 }
 
-Pip::Pip(const LayerErrand& errand,
+Pip::Pip(const LockRequest& request,
          const Python& python,
          base::ProcessRunner& processes,
          const base::Environment& user)
-    : errand_(errand),
+    : request_(request),
       python_(python),
       processes_(processes),
-      program_(find_pip(errand.context, python, errand.work, user, processes, errand.stop)),
+      program_(find_pip(request.context, python, request.work, user, processes, request.stop)),
       settings_(read_pip_settings(program_.command, user, processes)) {
-  base::make_directories(errand.work / "home");
-  base::make_directories(errand.work / "tmp");
+  base::make_directories(request.work / "home");
+  base::make_directories(request.work / "tmp");
 }
 
 base::ProcessResult Pip::run(std::vector<std::string> program, std::vector<std::string> arguments) {
@@ -194,76 +237,75 @@ base::ProcessResult Pip::run(std::vector<std::string> program, std::vector<std::
   command.argv.insert(command.argv.end(),
                       std::make_move_iterator(arguments.begin()),
                       std::make_move_iterator(arguments.end()));
-  command.working_directory = errand_.work;
-  base::Environment variables = errand_.context.variables;
+  command.working_directory = request_.work;
+  base::Environment variables = request_.context.variables;
   for (const auto& [name, value] : settings_.variables)
     variables[name] = value;
-  variables["HOME"] = (errand_.work / "home").string();
-  variables["TMPDIR"] = (errand_.work / "tmp").string();
-  variables["PIP_CACHE_DIR"] = (errand_.work / "pip-cache").string();
-  // Then pip reads no file of settings.
+  variables["HOME"] = (request_.work / "home").string();
+  variables["TMPDIR"] = (request_.work / "tmp").string();
+  variables["PIP_CACHE_DIR"] = (request_.work / "pip-cache").string();
+  // pip reads no settings file then.
   variables["PIP_CONFIG_FILE"] = "/dev/null";
   variables["PIP_DISABLE_PIP_VERSION_CHECK"] = "1";
   variables["PIP_NO_INPUT"] = "1";
   variables["PIP_PROGRESS_BAR"] = "off";
   command.environment = std::move(variables);
-  command.deadline = errand_.limits.wall.value_or(usual_build_time);
-  command.silence_deadline = errand_.limits.silence.value_or(usual_silence);
-  base::ProcessResult result = processes_.run(command, errand_.stop);
+  command.deadline = request_.limits.wall.value_or(usual_build_time);
+  command.silence_deadline = request_.limits.silence.value_or(usual_silence);
+  base::ProcessResult result = processes_.run(command, request_.stop);
   if (result.end == base::ProcessEnd::stopped) {
-    throw Error(ErrorKind::interrupted, place_of(errand_.context.spec.name) + ": interrupted");
+    throw Error(ErrorKind::interrupted, place_of(request_.context.spec.name) + ": interrupted");
   }
   return result;
 }
 
 void Pip::fail(const std::string& doing, const base::ProcessResult& result) const {
-  const std::string place = place_of(errand_.context.spec.name) + ": " + doing;
+  const std::string place = place_of(request_.context.spec.name) + ": " + doing;
   refuse_full_disk(result, place);
-  const std::string told = explanation(result.errors);
+  const std::string output = pip_explanation(result.errors);
   const std::string& errors = result.errors;
   if (errors.find("DO NOT MATCH THE HASHES") != std::string::npos) {
-    throw Error(
-        ErrorKind::integrity,
-        place + ": the index has other bytes than were locked:" + told,
-        "try again: for pip a transfer that broke off looks the same; else somebody replaced the "
-        "file, or edited the lock, and 'sabath env lock' shows what the index has now");
+    throw Error(ErrorKind::integrity,
+                place + ": the index has other bytes than were locked:" + output,
+                "try again, since a broken transfer looks the same. Otherwise the file or the lock "
+                "was changed; 'sabath env lock RECIPE' locks what the index has now");
   }
-  // A locked file that the index does not have is no failure of the build either.
+  // A locked file that the index lacks is not a failure of the build.
   const bool is_gone = doing.starts_with("cannot fetch") && is_missing(errors);
-  if (is_gone || speaks_of_network(errors)) {
+  if (is_gone || is_unreachable(errors)) {
     throw Error(ErrorKind::transfer,
                 place + ": the index cannot be reached" +
-                    (is_gone ? ", or does not have it any more:" : ":") + told,
-                "'pip config list' shows which index is asked; 'sabath env fetch RECIPE' where "
-                "there is a network brings all that a build needs into the cache");
+                    (is_gone ? ", or does not have it any more:" : ":") + output,
+                "'pip config list' shows the index; 'sabath env fetch RECIPE' on a machine with a "
+                "network fetches everything for the build into the cache");
   }
-  throw Error(ErrorKind::environment,
-              place + ": pip " + result.describe() + (told.empty() ? "" : ":") + told,
-              is_missing(errors)
-                  ? "is the index reached at all? Only wheels for this Python and platform count, "
-                    "but for packages named in \"from_source\", whose code runs when they are built"
-                  : "");
+  throw Error(
+      ErrorKind::environment,
+      place + ": pip " + result.describe() + (output.empty() ? "" : ":") + output,
+      is_missing(errors)
+          ? "check the name and the index; only wheels for this Python and platform are used, "
+            "and \"from_source\" names packages to build here, which runs their code"
+          : "");
 }
 
 std::vector<spec::LockedPackage> Pip::resolve(const PackageList& list,
                                               const std::optional<PipTarget>& target) {
-  const std::string place = place_of(errand_.context.spec.name);
-  const fs::path report = errand_.work / "report.json";
+  const std::string place = place_of(request_.context.spec.name);
+  const fs::path report = request_.work / "report.json";
   const fs::path requirements =
-      write(errand_.work / "requirements.txt", lines_of(list.requirements));
+      write(request_.work / "requirements.txt", lines_of(list.requirements));
   std::vector<std::string> command = program_.command;
   std::vector<std::string> options;
   if (target) {
     command = pip_command_for(*target, program_.command.front(), requirements, report);
-    options = wheel_options(*target, errand_.work / "target");
+    options = wheel_options(*target, request_.work / "target");
   } else {
-    // An empty environment: what the interpreter has itself is of no account, and may be another's
-    // to manage.
-    const fs::path empty = errand_.work / "empty";
+    // An empty environment: packages of the interpreter do not count and may be managed by others.
+    const fs::path empty = request_.work / "empty";
     base::Command venv;
     venv.argv = {python_.executable.string(), "-I", "-m", "venv", "--without-pip", empty.string()};
-    venv.environment = errand_.context.variables;
-    const base::ProcessResult made = processes_.run(venv, errand_.stop);
+    venv.environment = request_.context.variables;
+    const base::ProcessResult made = processes_.run(venv, request_.stop);
     if (!made.ok()) fail("cannot make an environment", made);
     command.insert(command.end(), {"--python", (empty / "bin" / "python").string()});
   }
@@ -276,8 +318,8 @@ std::vector<spec::LockedPackage> Pip::resolve(const PackageList& list,
       "--requirement",
       requirements.string(),
       "--constraint",
-      write(errand_.work / "constraints.txt", lines_of(list.constraints)).string()};
-  const auto kinds = only_wheels_but(errand_.context.spec.packages.from_source);
+      write(request_.work / "constraints.txt", lines_of(list.constraints)).string()};
+  const auto kinds = only_wheels_but(request_.context.spec.packages.from_source);
   arguments.insert(arguments.end(), kinds.begin(), kinds.end());
   arguments.insert(arguments.end(), options.begin(), options.end());
   const base::ProcessResult result = run(std::move(command), std::move(arguments));
@@ -290,7 +332,7 @@ std::vector<spec::LockedPackage> Pip::resolve(const PackageList& list,
 
 std::vector<fs::path> Pip::download(const std::vector<spec::LockedPackage>& packages,
                                     const fs::path& folder) {
-  const fs::path list = write(errand_.work / "some.txt", hashed_requirements(packages));
+  const fs::path list = write(request_.work / "some.txt", hashed_requirements(packages));
   std::vector<std::string> arguments{"download",
                                      "--no-deps",
                                      "--require-hashes",
@@ -314,9 +356,28 @@ std::vector<fs::path> Pip::download(const std::vector<spec::LockedPackage>& pack
     files.push_back(folder / package.file);
     if (fs::is_regular_file(files.back(), code)) continue;
     throw Error(ErrorKind::transfer,
-                place_of(errand_.context.spec.name) + ": pip brought nothing for " + package.file);
+                place_of(request_.context.spec.name) + ": pip brought nothing for " + package.file);
   }
   return files;
+}
+
+PackageList read_packages(const LayerContext& context) {
+  const spec::PackageRequest& request = context.spec.packages;
+  PackageList list;
+  list.requirements = gather(context, request.requirements, request.requirement_files);
+  list.constraints = gather(context, request.constraints, request.constraint_files);
+  base::Hasher hasher;
+  hasher.update("sabath-packages/1\npython " + request.python + "\n");
+  for (const std::string& one : list.requirements) {
+    hasher.update("requirement " + one + "\n");
+    list.requested.insert(*spec::required_package(one));
+  }
+  for (const std::string& one : list.constraints)
+    hasher.update("constraint " + one + "\n");
+  for (const std::string& one : std::set(request.from_source.begin(), request.from_source.end()))
+    hasher.update("from_source " + one + "\n");
+  list.digest = hasher.finish();
+  return list;
 }
 
 }  // namespace sabath::env

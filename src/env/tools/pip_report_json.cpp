@@ -74,9 +74,7 @@ std::vector<spec::LockedPackage> read_pip_report(const std::string& text,
     throw base::Error(base::ErrorKind::environment,
                       place + ": pip's report cannot be read: " + error.what());
   }
-  std::sort(packages.begin(), packages.end(), [](const auto& a, const auto& b) {
-    return a.name < b.name;
-  });
+  std::ranges::sort(packages, {}, &spec::LockedPackage::name);
   return packages;
 }
 

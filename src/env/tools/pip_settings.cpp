@@ -1,7 +1,7 @@
 #include "pip_settings.hpp"
 
-#include <algorithm>
-#include <array>
+#include <sabath/base/text/regex.hpp>
+
 #include <map>
 #include <sstream>
 #include <string_view>
@@ -9,51 +9,24 @@
 namespace sabath::env {
 namespace {
 
-/// How packages are reached. With locked digests none of it changes what is installed.
-constexpr std::array<std::string_view, 11> reaching{"cert",
-                                                    "client-cert",
-                                                    "default-timeout",
-                                                    "extra-index-url",
-                                                    "find-links",
-                                                    "index-url",
-                                                    "no-index",
-                                                    "proxy",
-                                                    "retries",
-                                                    "timeout",
-                                                    "trusted-host"};
-/// What only concerns the terminal or where pip keeps copies.
-constexpr std::array<std::string_view, 12> harmless{"cache-dir",
-                                                    "debug",
-                                                    "disable-pip-version-check",
-                                                    "log",
-                                                    "no-cache-dir",
-                                                    "no-color",
-                                                    "no-input",
-                                                    "progress-bar",
-                                                    "quiet",
-                                                    "root-user-action",
-                                                    "verbose",
-                                                    "no-warn-script-location"};
-constexpr std::array<const char*, 13> passed_on{"http_proxy",
-                                                "https_proxy",
-                                                "all_proxy",
-                                                "no_proxy",
-                                                "HTTP_PROXY",
-                                                "HTTPS_PROXY",
-                                                "ALL_PROXY",
-                                                "NO_PROXY",
-                                                "NETRC",
-                                                "SSL_CERT_FILE",
-                                                "SSL_CERT_DIR",
-                                                "REQUESTS_CA_BUNDLE",
-                                                "CURL_CA_BUNDLE"};
-
-template <class Words>
-bool is_among(const Words& words, std::string_view word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
+/// Settings that say how packages are reached. With locked digests none of them changes what is
+/// installed.
+bool is_about_reaching(const std::string& name) {
+  static const base::Form form(
+      "cert|client-cert|default-timeout|extra-index-url|find-links|index-url|no-index|proxy|"
+      "retries|timeout|trusted-host");
+  return form.matches(name);
 }
 
-/// What Python's repr() of a string spells.
+/// Settings that concern only the terminal or where pip keeps copies.
+bool is_harmless(const std::string& name) {
+  static const base::Form form(
+      "cache-dir|debug|disable-pip-version-check|log|no-cache-dir|no-color|no-input|progress-bar|"
+      "quiet|root-user-action|verbose|no-warn-script-location");
+  return form.matches(name);
+}
+
+/// Decodes Python's repr() of a string.
 std::string unquoted(std::string_view text) {
   if (text.size() < 2) return {};
   text = text.substr(1, text.size() - 2);
@@ -69,7 +42,7 @@ std::string unquoted(std::string_view text) {
   return plain;
 }
 
-/// pip's order: variables win over a command's section, and that over [global].
+/// Returns pip's precedence: variables over a command's section over [global].
 int rank_of(std::string_view section) {
   if (section == ":env:") return 2;
   return section == "global" ? 0 : 1;
@@ -94,14 +67,13 @@ PipSettings parse_pip_settings(const std::string& text) {
     if (equals == std::string::npos || dot == std::string::npos || dot > equals) continue;
     const int rank = rank_of(line.substr(0, dot));
     const std::string name = line.substr(dot + 1, equals - dot - 1);
-    if (is_among(harmless, name)) continue;
-    if (!is_among(reaching, name)) {
+    if (is_harmless(name)) continue;
+    if (!is_about_reaching(name)) {
       settings.left_out.push_back(name);
       continue;
     }
     const auto before = ranks.find(name);
     if (before != ranks.end() && before->second > rank) continue;
-    if (before == ranks.end()) settings.used.push_back(name);
     ranks[name] = rank;
     settings.variables[variable_of(name)] = unquoted(line.substr(equals + 1));
   }
@@ -109,10 +81,12 @@ PipSettings parse_pip_settings(const std::string& text) {
 }
 
 base::Environment network_settings(const base::Environment& user) {
+  static const base::Form passed_on(
+      "(?:http|https|all|no)_proxy|(?:HTTP|HTTPS|ALL|NO)_PROXY|NETRC|SSL_CERT_FILE|SSL_CERT_DIR|"
+      "REQUESTS_CA_BUNDLE|CURL_CA_BUNDLE");
   base::Environment settings;
-  for (const char* const name : passed_on) {
-    const auto found = user.find(name);
-    if (found != user.end()) settings.insert(*found);
+  for (const auto& variable : user) {
+    if (passed_on.matches(variable.first)) settings.insert(variable);
   }
   const auto home = user.find("HOME");
   if (home != user.end()) settings.try_emplace("NETRC", home->second + "/.netrc");

@@ -1,4 +1,4 @@
-#include "pip_target.hpp"
+#include "pip.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/text/text_table.hpp>
@@ -10,24 +10,25 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The C library of machines that a lock for another platform must not be too new for: that of
-/// RHEL 8.
+/// Newest C library that a lock for another platform may need: that of RHEL 8.
 constexpr int newest_manylinux = 28;
 
 /// Arguments: requirements, report, NAME=VALUE of each variable of a marker, "--", those of pip.
-/// `Marker.evaluate(environment)` is packaging's documented interface; that pip asks
-/// `default_environment` is not, so the answer is not believed but checked.
-constexpr const char* script = R"(
+/// `Marker.evaluate(environment)` is documented by packaging; pip's use of `default_environment` is
+/// not, so the answer is checked.
+constexpr const char* target_script = R"(
 import json, runpy, sys
 try:
     from pip._vendor.packaging import markers, requirements, utils
 except ImportError as error:
     sys.exit("ERROR: this pip cannot be asked for another machine (%s): lock there" % error)
+
 cut = sys.argv.index("--")
 wanted, report = sys.argv[1:3]
 target = dict(word.split("=", 1) for word in sys.argv[3:cut])
 markers.default_environment = lambda: dict(target)
 sys.argv = ["pip"] + sys.argv[cut + 1:]
+
 try:
     runpy.run_module("pip", run_name="__main__", alter_sys=True)
 except SystemExit as end:
@@ -38,8 +39,10 @@ found = {}
 for item in json.load(open(report))["install"]:
     metadata = item["metadata"]
     found[utils.canonicalize_name(metadata["name"])] = metadata
+
 def wants(requirement, extra):
     return requirement.marker is None or requirement.marker.evaluate(dict(target, extra=extra))
+
 todo = [("the recipe", line, "") for line in open(wanted) if line.strip()]
 seen, missing = set(), []
 while todo:
@@ -47,24 +50,29 @@ while todo:
     requirement = requirements.Requirement(line.strip())
     if not wants(requirement, extra):
         continue
+
     name = utils.canonicalize_name(requirement.name)
     metadata = found.get(name)
     if metadata is None or not requirement.specifier.contains(metadata["version"], prereleases=True):
         missing.append("%s needs %s" % (who, line.strip()))
         continue
+
     provided = {utils.canonicalize_name(one) for one in metadata.get("provides_extra", [])}
     for inner in {"", *requirement.extras}:
         if (name, inner) in seen or inner and utils.canonicalize_name(inner) not in provided:
             continue
+
         seen.add((name, inner))
         todo += [(name, one, inner) for one in metadata.get("requires_dist", [])]
+
 surplus = sorted(set(found) - {name for name, extra in seen})
+
 if missing or surplus:
     sys.exit("ERROR: this pip goes by its own machine, not by %s: %s; lock there" % (
         target["platform_machine"], "; ".join(missing + ["%s is too much" % name for name in surplus])))
 )";
 
-/// The numbers of "3.12" or "3.12.4"; nothing for anything else.
+/// Returns the numbers of "3.12" or "3.12.4"; nothing for other texts.
 std::vector<int> numbers_of(const std::string& version) {
   std::vector<int> numbers;
   const char* at = version.data();
@@ -92,10 +100,10 @@ PipTarget pip_target(const LockTarget& target, const Python& python, const std::
   PipTarget found{
       target.platform.empty() ? python.platform : target.platform, target.python, python.tag};
   if (!found.platform.starts_with("linux-")) {
-    throw base::Error(base::ErrorKind::usage,
-                      place + ": '" + base::printable(found.platform) +
-                          "' is no platform that packages are locked for",
-                      "--platform takes linux-x86_64, linux-aarch64 and the like");
+    throw base::Error(
+        base::ErrorKind::usage,
+        place + ": '" + base::printable(found.platform) + "' is not a platform for locks",
+        "--platform takes linux-x86_64, linux-aarch64 and the like");
   }
   if (target.python.empty()) {
     // "3.14.0rc1"
@@ -104,9 +112,10 @@ PipTarget pip_target(const LockTarget& target, const Python& python, const std::
   }
   const std::vector<int> numbers = numbers_of(target.python);
   if (numbers.empty()) {
-    throw base::Error(base::ErrorKind::usage,
-                      place + ": '" + base::printable(target.python) + "' is no version of Python",
-                      "--python takes two or three numbers: 3.12");
+    throw base::Error(
+        base::ErrorKind::usage,
+        place + ": '" + base::printable(target.python) + "' is not a version of Python",
+        "--python takes two or three numbers: 3.12");
   }
   found.tag = "cp" + std::to_string(numbers[0]) + std::to_string(numbers[1]);
   return found;
@@ -135,7 +144,7 @@ std::vector<std::string> pip_command_for(const PipTarget& target,
   return {python.string(),
           "-I",
           "-c",
-          script,
+          target_script,
           requirements.string(),
           report.string(),
           "implementation_name=cpython",

@@ -11,7 +11,7 @@
 namespace sabath::env {
 namespace {
 
-/// The value of `key` in the text of os-release(5), without its quotes; empty when it is missing.
+/// Returns the value of `key` in os-release(5), without quotes; empty where it is missing.
 std::string os_release_value(const std::string& text, const std::string& key) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
@@ -42,6 +42,11 @@ std::string libc() {
 }
 
 }  // namespace
+
+std::string platform_here() {
+  struct utsname names {};
+  return ::uname(&names) == 0 ? "linux-" + std::string(names.machine) : "linux-unknown";
+}
 
 std::string architecture_level() {
 #ifdef __x86_64__

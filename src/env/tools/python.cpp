@@ -1,6 +1,5 @@
-#include "python.hpp"
-
 #include "layers/layer_variables.hpp"
+#include "pip.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/text/text_table.hpp>
@@ -17,17 +16,19 @@ namespace fs = std::filesystem;
 
 constexpr auto python_deadline = std::chrono::seconds(30);
 
-/// One line for each member of Python. A virtual environment's interpreter names the one that it
-/// was made of. musl's wheels are others than those of glibc.
+/// Prints one line for each member of Python. The interpreter of a virtual environment names its
+/// base. Wheels for musl and glibc differ.
 constexpr const char* question = R"(
 import os, platform, sys, sysconfig
 base = getattr(sys, "_base_executable", None) or sys.executable
 print(os.path.realpath(base))
 print(sys.implementation.name)
 print(platform.python_version())
+
 short = {"cpython": "cp", "pypy": "pp"}.get(sys.implementation.name, sys.implementation.name)
 free = "t" if sysconfig.get_config_var("Py_GIL_DISABLED") else ""
 print("%s%d%d%s" % (short, sys.version_info[0], sys.version_info[1], free))
+
 musl = "musl" in (sysconfig.get_config_var("HOST_GNU_TYPE") or "")
 print(sysconfig.get_platform() + ("-musl" if musl else ""))
 print(" ".join(sys.version.split()))
@@ -60,7 +61,8 @@ bool is_script(const fs::path& program) {
   return file.get() == '#' && file.get() == '!';
 }
 
-/// What the answer depends on. pyenv's programs are scripts that look into a file beside them.
+/// Returns the files on which the answer depends. pyenv's programs are scripts that read a file
+/// beside them.
 std::vector<fs::path> files_behind(const fs::path& program, const Python& python) {
   std::vector<fs::path> files{program, python.executable};
   const fs::path choice = program.parent_path().parent_path() / "version";
@@ -69,45 +71,37 @@ std::vector<fs::path> files_behind(const fs::path& program, const Python& python
   return files;
 }
 
-class Finder {
- public:
-  Finder(const LayerContext& context, base::ProcessRunner& processes, Memo& memo)
-      : context_(context), processes_(processes), memo_(memo) {}
+std::string answer_of(const fs::path& program,
+                      const LayerContext& context,
+                      base::ProcessRunner& processes) {
+  base::Command command;
+  command.argv = {program.string(), "-I", "-c", question};
+  command.working_directory = "/";
+  command.environment = context.variables;
+  command.deadline = python_deadline;
+  command.grace = std::chrono::milliseconds(200);
+  const base::ProcessResult result = processes.run(command);
+  return result.ok() ? result.output : std::string();
+}
 
-  /// Nothing for a program that is not there or says nothing.
-  std::optional<Python> ask(const std::string& name) {
-    const auto path = context_.variables.find("PATH");
-    const auto program =
-        base::find_program(name, path == context_.variables.end() ? "" : path->second);
-    if (!program) return std::nullopt;
-    const std::string key = "python/1 " + program->string();
-    if (const auto known = memo_.find(key)) return parse_answer(*known);
-    auto answer = run(*program);
-    auto python = parse_answer(answer);
-    if (python && python->executable != *program) {
-      answer = run(python->executable);
-      python = parse_answer(answer);
-    }
-    if (python) memo_.remember(key, answer, files_behind(*program, *python));
-    return python;
+/// Returns nothing for a missing program or one that prints nothing.
+std::optional<Python> python_at(const std::string& name,
+                                const LayerContext& context,
+                                base::ProcessRunner& processes,
+                                Memo& memo) {
+  const auto program = base::find_program(name, search_path(context.variables));
+  if (!program) return std::nullopt;
+  const std::string key = "python/1 " + program->string();
+  if (const auto known = memo.find(key)) return parse_answer(*known);
+  auto answer = answer_of(*program, context, processes);
+  auto python = parse_answer(answer);
+  if (python && python->executable != *program) {
+    answer = answer_of(python->executable, context, processes);
+    python = parse_answer(answer);
   }
-
- private:
-  std::string run(const fs::path& program) {
-    base::Command command;
-    command.argv = {program.string(), "-I", "-c", question};
-    command.working_directory = "/";
-    command.environment = context_.variables;
-    command.deadline = python_deadline;
-    command.grace = std::chrono::milliseconds(200);
-    const base::ProcessResult result = processes_.run(command);
-    return result.ok() ? result.output : std::string();
-  }
-
-  const LayerContext& context_;
-  base::ProcessRunner& processes_;
-  Memo& memo_;
-};
+  if (python) memo.remember(key, answer, files_behind(*program, *python));
+  return python;
+}
 
 std::vector<std::string> candidates(const std::string& wanted) {
   if (wanted.starts_with('/')) return {wanted};
@@ -125,10 +119,9 @@ bool matches(const std::string& version, const std::string& wanted) {
 
 Python find_python(const LayerContext& context, base::ProcessRunner& processes, Memo& memo) {
   const std::string& wanted = context.spec.packages.python;
-  Finder finder(context, processes, memo);
   std::string seen;
   for (const std::string& name : candidates(wanted)) {
-    const auto python = finder.ask(name);
+    const auto python = python_at(name, context, processes, memo);
     if (python && matches(python->version, wanted)) return *python;
     seen += (seen.empty() ? "" : ", ") + name +
             (python ? " is " + python->version : std::string(" is not there"));

@@ -1,5 +1,7 @@
 #include "toolchain.hpp"
 
+#include "layers/layer_variables.hpp"
+
 #include <sabath/base/digest.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/text/text_table.hpp>
@@ -13,30 +15,25 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A first start from a parallel file system under load takes seconds. No answer must not be taken
-/// for another one than usual: the key would change with the load.
+/// A first start from a loaded parallel file system takes seconds. A missing answer must not change
+/// the key.
 constexpr auto question_deadline = std::chrono::seconds(60);
 
-std::string path_of(const base::Environment& environment) {
-  const auto found = environment.find("PATH");
-  return found == environment.end() ? "" : found->second;
-}
-
-/// Every word of the command that is a program: behind "ccache gcc" stand two.
+/// Returns every program of the command: "ccache gcc" has two.
 std::vector<fs::path> programs_of(const std::vector<std::string>& command,
                                   const base::Environment& environment) {
   std::vector<fs::path> programs;
   for (const std::string& word : command) {
     if (word.empty() || word.starts_with('-')) continue;
-    if (auto program = base::find_program(word, path_of(environment))) {
+    if (auto program = base::find_program(word, search_path(environment))) {
       programs.push_back(*program);
     }
   }
   return programs;
 }
 
-/// The program that does the work behind a driver or a wrapper of one (mpicc): it changes with the
-/// compiler where the wrapper's own file does not. GCC's names; others answer with the bare name.
+/// Returns GCC's name of the program behind a driver or wrapper (mpicc): it changes with the
+/// compiler where the wrapper does not. Other compilers answer with the bare name.
 std::string backend_name(std::string_view language) {
   if (language == "c") return "cc1";
   return language == "c++" ? "cc1plus" : "f951";
@@ -96,7 +93,8 @@ Toolchain::Answer Toolchain::ask(std::string_view language,
     answer.identity += "; " + *machine;
   }
   if (fs::path(command.front()).filename().string().starts_with("mpi")) {
-    // A wrapper answers all else as its compiler does. Open MPI's question first, then MPICH's.
+    // A wrapper answers other questions as its compiler. Asks in Open MPI's way first, then in
+    // MPICH's.
     auto library = first_line(command, "--showme:version", environment);
     if (!library) library = first_line(command, "-v", environment);
     if (library) answer.identity += "; " + *library;
@@ -114,7 +112,7 @@ std::optional<Tool> Toolchain::find(std::string_view language,
                                     std::vector<std::string> command,
                                     const base::Environment& environment) {
   if (command.empty()) return std::nullopt;
-  const auto program = base::find_program(command.front(), path_of(environment));
+  const auto program = base::find_program(command.front(), search_path(environment));
   if (!program) return std::nullopt;
   command.front() = program->string();
   const std::string key = memo_key(language, command, environment);
@@ -136,7 +134,7 @@ std::string Toolchain::digest_of(const Tool& tool) {
   try {
     digest = base::digest_file(program).text();
   } catch (const base::Error&) {
-    return "unreadable";  // it may only be executed
+    return "unreadable";  // may only be executed
   }
   memo_->remember(key, digest, {program});
   return digest;

@@ -13,37 +13,37 @@
 
 namespace sabath::env {
 
-/// A program with the arguments that always follow it ("ccache gcc", "gcc -m32").
+/// A program with its fixed arguments ("ccache gcc", "gcc -m32").
 struct Tool {
-  std::vector<std::string> command{};  ///< the program by its full path
-  std::string identity{};              ///< the same on every machine that has the same program
+  std::vector<std::string> command{};  ///< begins with the program's full path
+  std::string identity{};              ///< equal on machines with the same program
 };
 
-/// What programs are, asked of themselves and remembered until their files change.
+/// Asks programs for their versions and remembers the answers until their files change.
 class Toolchain {
  public:
   Toolchain(base::ProcessRunner& processes, std::shared_ptr<Memo> memo);
 
-  /// The first line that `name --version` prints, or the digest of the program where it ends
-  /// without one. Nothing when it is not on the PATH of `environment`. Throws Error{environment}
-  /// for one that does not end within a minute, where a slow file system would look the same.
+  /// Returns a tool with the first line of `name --version`, else with the program's digest.
+  /// Nothing where it is not on the PATH of `environment`. Throws Error{environment} for a program
+  /// that does not end within a minute: a slow file system must not change its identity.
   std::optional<Tool> tool(const std::string& name, const base::Environment& environment);
-  /// Of the program's bytes, which change where a version line does not; "unreadable" where they
-  /// may only be executed.
+  /// Returns the digest of the program, which changes where a version line does not; "unreadable"
+  /// for one that may only be executed.
   std::string digest_of(const Tool& tool);
-  /// A compiler: its version line, the machine that it compiles for, and the options that always
-  /// follow it. `command` is split at blanks.
+  /// Returns a compiler with its version line, target machine and fixed options. Splits `command`
+  /// at blanks.
   std::optional<Tool> compiler(std::string_view language,
                                std::string_view command,
                                const base::Environment& environment);
 
  private:
-  /// What is remembered: it holds as long as the files are what they were.
+  /// A remembered answer, valid while the files are unchanged.
   struct Answer {
     std::string identity{};
     std::vector<std::filesystem::path> files{};
   };
-  /// No language: a tool that is no compiler.
+  /// An empty language means a tool that is not a compiler.
   std::optional<Tool> find(std::string_view language,
                            std::vector<std::string> command,
                            const base::Environment& environment);

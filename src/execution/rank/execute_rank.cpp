@@ -13,10 +13,10 @@
 #include <sabath/base/unique_fd.hpp>
 #include <sabath/execution/execute_copies.hpp>
 #include <sabath/execution/execute_rank.hpp>
-#include <sabath/home/record_files.hpp>
 #include <sabath/home/run_files.hpp>
 #include <sabath/probe/host_probe.hpp>
 #include <sabath/probe/sampler.hpp>
+#include <sabath/spec/run_record.hpp>
 
 #include <algorithm>
 #include <array>
@@ -33,8 +33,8 @@ namespace {
 namespace fs = std::filesystem;
 using base::Environment;
 
-/// How starters of ranks tell them who they are. What is nearest to the rank comes first: a job of
-/// Slurm's has variables of its own around an mpirun.
+/// Variables by which starters of ranks identify them. The nearest starter comes first: a job of
+/// Slurm has variables of its own around an mpirun.
 struct Starter {
   const char* rank;
   const char* local;
@@ -46,20 +46,21 @@ constexpr std::array starters{Starter{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_L
                               Starter{"PALS_RANKID", "PALS_LOCAL_RANKID"},
                               Starter{"SLURM_PROCID", "SLURM_LOCALID"}};
 
-std::string value_of(const Environment& environment, const std::string& name) {
+std::string variable_of(const Environment& environment, const std::string& name) {
   const auto found = environment.find(name);
   return found == environment.end() ? std::string() : found->second;
 }
 
 std::optional<int> number_of(const Environment& environment, const std::string& name) {
-  const std::string text = value_of(environment, name);
+  const std::string text = variable_of(environment, name);
   int number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{} || end != text.data() + text.size() || text.empty()) return std::nullopt;
   return number;
 }
 
-/// Is the `exec` that had this rank started among its ancestors? Then it sees what it uses.
+/// Returns true where the `exec` that had this rank started is among its ancestors: then it sees
+/// the rank's usage.
 bool descends_from(const std::string& identity) {
   const auto executor = base::ProcessIdentity::parse(identity);
   constexpr int most_levels = 100;
@@ -74,7 +75,7 @@ bool descends_from(const std::string& identity) {
 }
 
 /// To the stage's log.
-void tell(std::string_view line) {
+void log_line(std::string_view line) {
   if (::write(STDERR_FILENO, line.data(), line.size()) < 0) return;
 }
 
@@ -84,7 +85,7 @@ class Rank {
        const std::string& stage,
        const std::vector<std::string>& argv)
       : files_(run_directory), argv_(argv), variables_(base::current_environment()) {
-    folder_ = value_of(variables_, stage_folder_variable);
+    folder_ = variable_of(variables_, stage_folder_variable);
     if (folder_.empty()) folder_ = files_.attempt(files_.read_status().attempt) / stage;
     for (const auto& [name, value] : kept_variables(folder_))
       variables_[name] = value;
@@ -96,7 +97,7 @@ class Rank {
   int execute() {
     const auto ranks = number_of(variables_, ranks_variable);
     if (!ranks) find_self();
-    const bool is_seen = descends_from(value_of(variables_, executor_variable));
+    const bool is_seen = descends_from(variable_of(variables_, executor_variable));
     if (!ranks && (is_seen || !is_first())) become(argv_, variables_);
     if (!is_seen) write_facts();
     RankChildren children;
@@ -106,12 +107,12 @@ class Rank {
       children.start(argv_, variables_);
     }
     const int status = is_seen ? children.wait() : watch(children);
-    if (!children.failed().empty()) tell(failed_rank_line(children.failed(), node_, status));
+    if (!children.failed().empty()) log_line(failed_rank_line(children.failed(), node_, status));
     return end_like(status);
   }
 
  private:
-  /// Which copies there are, and where, each node knows for itself.
+  /// Each node knows which copies it has.
   void use_copies() {
     wanted_ = read_wanted_copies(copies_file(folder_.parent_path()));
     if (!wanted_) return;
@@ -143,7 +144,7 @@ class Rank {
         (folder_ / ("metrics-" + std::to_string(rank) + ".jsonl")).string();
   }
 
-  /// Where nobody tells which rank is a node's first, it is the one that makes a file first.
+  /// Where nothing names a node's first rank, it is the one that creates a file first.
   bool is_first() const {
     if (local_) return *local_ == 0;
     const fs::path mark = folder_ / (".first-" + node_);
@@ -151,8 +152,8 @@ class Rank {
     return static_cast<bool>(fd);
   }
 
-  /// Of a node that `exec` has not looked at. What cannot be written is missed in the record, and
-  /// no reason for the rank to fail.
+  /// Facts of a node that `exec` has not examined. What cannot be written is missing in the record,
+  /// and does not fail the rank.
   void write_facts() {
     const fs::path file = folder_.parent_path() / ("host-" + node_ + ".json");
     std::error_code code;
@@ -169,11 +170,11 @@ class Rank {
     }
   }
 
-  /// As torchrun tells them.
+  /// Variables as torchrun sets them.
   void start_all(int ranks, RankChildren& children) const {
     const int first = node_index() * ranks;
     const int world = number_of(variables_, world_variable).value_or(ranks);
-    const std::string master = value_of(variables_, master_variable);
+    const std::string master = variable_of(variables_, master_variable);
     const std::size_t colon = master.rfind(':');
     for (int local = 0; local < ranks && first + local < world; ++local) {
       Environment variables = variables_;
@@ -189,7 +190,7 @@ class Rank {
     }
   }
 
-  /// Of processes that were started one a node.
+  /// For processes that were started one a node.
   int node_index() const {
     for (const Starter& starter : starters) {
       if (const auto rank = number_of(variables_, starter.rank)) return *rank;
@@ -210,7 +211,7 @@ class Rank {
     }
     const int status = children.wait();
     if (wanted_ && children.was_stopped()) {
-      // The job ends, and starts nothing more on this node.
+      // The job ends and starts nothing more on this node.
       copies_.clear();
       end_loans(*wanted_, base::current_environment(), clock_);
     }
@@ -218,8 +219,8 @@ class Rank {
     spec::RunRecord record;
     record.wall_s = std::chrono::duration<double>(clock_.steady() - begun).count();
     record.usage = sampler->finish();
-    // The counters of the node that `exec` is on are its own to read.
-    if (node_ != value_of(variables_, executor_node_variable)) {
+    // `exec` reads the counters of its own node.
+    if (node_ != variable_of(variables_, executor_node_variable)) {
       auto readings = sampler->energy().readings;
       if (!readings.empty()) record.energy_readings = std::move(readings);
     }

@@ -1,12 +1,10 @@
 #include "failed_rank.hpp"
 
-#include "stage_retry.hpp"
-
+#include <sabath/base/file_end.hpp>
 #include <sabath/base/text/regex.hpp>
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 
 #include <sys/wait.h>
@@ -16,11 +14,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Starters tell in the end; what all ranks wrote before need not be read.
+/// Starters report at the end; what all ranks wrote before need not be read.
 constexpr std::size_t last_bytes = std::size_t{1} << 20U;
 
-/// Groups `rank`, `node`, and `code` of an exit or else `why`. What is not said of a node is not
-/// told.
+/// Groups `rank`, `node`, and `code` of an exit or else `why`. A line without a node names none.
 constexpr std::array forms{
     // sabath
     R"((?m)^sabath: rank (?<rank>\d+) on (?<node>\S+): (?:exited with status (?<code>\d+)|was killed by (?<why>\w+))$)",
@@ -69,8 +66,9 @@ std::string how_it_ended(const spec::PlannedStage& stage,
       prefix->argv.empty() ? "" : fs::path(prefix->argv.front()).filename().string();
   const bool by_itself =
       process.end == base::ProcessEnd::exited || process.end == base::ProcessEnd::signaled;
-  const std::string rank =
-      by_itself ? failed_rank(end_of(folder / "stderr.log", last_bytes)) : std::string();
+  const std::string rank = by_itself
+                               ? failed_rank(base::read_file_end(folder / "stderr.log", last_bytes))
+                               : std::string();
   if (starter.empty())
     return rank.empty() ? "the ranks of " + stage.argv.front() + ": " + process.describe() : rank;
   if (rank.empty()) return starter + ", which started the ranks, " + process.describe();

@@ -11,15 +11,16 @@
 
 namespace sabath::execution {
 
-/// The line on stderr by which sabath says of ranks that it starts itself which one failed first.
+/// Returns the line on stderr by which sabath names the first failed rank, where sabath starts the
+/// ranks.
 std::string failed_rank_line(std::string_view rank, std::string_view node, int status);
 
-/// Which rank failed first, by what its starter wrote (srun, Open MPI's mpirun, sabath): "rank 2 on
-/// n3 exited with status 9". Empty where no line that is known tells of it.
+/// Returns which rank failed first, by the messages of its starter (srun, Open MPI's mpirun,
+/// sabath): "rank 2 on n3 exited with status 9"; empty where no known line tells.
 std::string failed_rank(std::string_view errors);
 
-/// How a stage's command ended that was no success, with its logs in `folder`. The status of a
-/// stage with ranks is that of their starter, which made one of those of all ranks.
+/// Describes how a stage's command failed, with its logs in `folder`. The status of a stage with
+/// ranks is that of their starter, which chose one of all ranks.
 std::string how_it_ended(const spec::PlannedStage& stage,
                          const std::optional<planning::ParallelPrefix>& prefix,
                          const base::ProcessResult& process,

@@ -2,10 +2,8 @@
 
 #include <sabath/base/error.hpp>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
-#include <ctime>
 #include <string_view>
 
 #include <signal.h>
@@ -18,7 +16,7 @@ namespace sabath::execution {
 namespace {
 
 constexpr std::array passed_on{SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT};
-/// Between SIGTERM and SIGKILL for ranks that one of their own has left.
+/// Between SIGTERM and SIGKILL for ranks after the failure of one.
 constexpr long patience_s = 5;
 
 sigset_t watched() {
@@ -138,26 +136,30 @@ void RankChildren::pass_on(int signal) const {
 void RankChildren::end_others(const std::string& name, int status) {
   if (worst_ != 0 || !is_failure(status)) return;
   worst_ = status;
-  // SIGTERM may have reached it before it does this process.
+  // SIGTERM may have reached the child before this process.
   const bool was_ended = was_stopped_ || (WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
   if (!was_ended) failed_ = name;
   pass_on(SIGTERM);
+}
+
+void RankChildren::reap() {
+  for (int status = 0;;) {
+    const int pid = ::waitpid(-1, &status, WNOHANG);
+    if (pid < 0 && errno == ECHILD && !names_.empty()) {
+      // Another process reaped the child: that must not pass for success.
+      names_.clear();
+      if (worst_ == 0) worst_ = W_EXITCODE(1, 0);
+    }
+    if (pid <= 0) return;
+    if (const auto ended = names_.extract(pid)) end_others(ended.mapped(), status);
+  }
 }
 
 int RankChildren::wait() {
   const sigset_t set = watched();
   timespec patience{patience_s, 0};
   while (true) {
-    for (int status = 0;;) {
-      const int pid = ::waitpid(-1, &status, WNOHANG);
-      if (pid < 0 && errno == ECHILD && !names_.empty()) {
-        // Somebody else was told how they ended: that must not pass for a good end.
-        names_.clear();
-        if (worst_ == 0) worst_ = W_EXITCODE(1, 0);
-      }
-      if (pid <= 0) break;
-      if (const auto ended = names_.extract(pid)) end_others(ended.mapped(), status);
-    }
+    reap();
     if (names_.empty()) return worst_;
     const int signal =
         worst_ == 0 ? ::sigwaitinfo(&set, nullptr) : ::sigtimedwait(&set, nullptr, &patience);

@@ -2,37 +2,37 @@
 
 #include <sabath/base/process/process.hpp>
 
-#include <cstddef>
 #include <map>
 #include <string>
 #include <vector>
 
 namespace sabath::execution {
 
-/// The ranks that one process starts on its node: in its own session and process group, with its
-/// open files, which starters of ranks talk through. They are killed when it dies.
+/// Ranks that one process starts on its node: in its own session and process group, with its open
+/// files, which starters of ranks talk through. They are killed when it dies.
 class RankChildren {
  public:
-  /// Signals that are passed on are blocked from here on, in this thread and those that it starts.
+  /// Blocks signals that are passed on, in this thread and in those that it starts.
   RankChildren();
   ~RankChildren();
   RankChildren(const RankChildren&) = delete;
   RankChildren& operator=(const RankChildren&) = delete;
 
-  /// Throws Error{launch} when there is no process to be had. A command that cannot be started says
-  /// so on stderr and ends with status 127. `name` is for `failed`.
+  /// Throws Error{launch} where no process can be made. A command that cannot be started writes
+  /// that to stderr and ends with status 127. `name` is for `failed`.
   void start(const std::vector<std::string>& argv,
              const base::Environment& environment,
              const std::string& name = {});
-  /// Passes signals on until all have ended. With the first that fails the others are ended.
-  /// Gives that one's status, as waitpid does.
+  /// Passes signals on until all have ended. After the first failure the others are ended. Returns
+  /// that status, as waitpid does.
   int wait();
-  /// Did somebody want all of them to end, with SIGTERM?
+  /// Returns true where SIGTERM asked all of them to end.
   bool was_stopped() const noexcept { return was_stopped_; }
-  /// The name of the first that failed of its own accord; empty: none, or it was ended.
+  /// Returns the name of the first that failed of its own accord; empty: none, or it was ended.
   const std::string& failed() const noexcept { return failed_; }
 
  private:
+  void reap();
   void end_others(const std::string& name, int status);
   void pass_on(int signal) const;
 
@@ -42,7 +42,7 @@ class RankChildren {
   bool was_stopped_ = false;
 };
 
-/// Is the command from here on, started as RankChildren starts it. Throws Error{launch}.
+/// Replaces this process by the command, started as RankChildren starts it. Throws Error{launch}.
 [[noreturn]] void become(const std::vector<std::string>& argv,
                          const base::Environment& environment);
 

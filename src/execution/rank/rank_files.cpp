@@ -1,6 +1,7 @@
 #include "rank_files.hpp"
 
 #include "record/usage_sums.hpp"
+#include "run_host.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
@@ -8,6 +9,7 @@
 #include <sabath/base/unique_fd.hpp>
 #include <sabath/execution/execute_copies.hpp>
 #include <sabath/probe/host_probe.hpp>
+#include <sabath/spec/run_record.hpp>
 
 #include <netinet/in.h>
 
@@ -25,11 +27,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* variables_name = ".variables";
-constexpr std::string_view host_head = "host-";
 constexpr std::string_view node_head = "node-";
 constexpr std::string_view tail = ".json";
 
-/// Of whoever starts ranks: who they are, and how they find one another.
+/// Variables of rank starters: who the ranks are, and how they find one another.
 constexpr std::array of_starters{
     "OMPI_", "PMI", "PRTE_", "SLURM", "MPI_", "MV2_", "HYDRA_", "I_MPI_"};
 
@@ -39,7 +40,7 @@ std::string host_name() {
   return name.data();
 }
 
-/// A port that is free at this moment; 0 where none is.
+/// Returns a port that is free at this moment; 0 where none is.
 int free_port() {
   const base::UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
@@ -49,17 +50,6 @@ int free_port() {
   if (!fd || ::bind(fd.get(), any, length) != 0) return 0;
   if (::getsockname(fd.get(), any, &length) != 0) return 0;
   return ntohs(address.sin_port);
-}
-
-std::vector<fs::path> files_in(const fs::path& folder, std::string_view head) {
-  std::vector<fs::path> files;
-  std::error_code code;
-  for (const auto& entry : fs::directory_iterator(folder, code)) {
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with(head) && name.ends_with(tail)) files.push_back(entry.path());
-  }
-  std::sort(files.begin(), files.end());
-  return files;
 }
 
 }  // namespace
@@ -84,7 +74,7 @@ void forget_others_name() {
   const auto executor = base::ProcessIdentity::parse(value_of(executor_variable));
   const bool is_elsewhere = executor && executor->host != base::ProcessIdentity::current().host;
   if (is_elsewhere && probe::node_name() == value_of(executor_node_variable))
-    ::unsetenv("SLURMD_NODENAME");
+    ::unsetenv("SLURMD_NODENAME");  // NOLINT(concurrency-mt-unsafe): before any thread
 }
 
 KeptVariables::KeptVariables(const fs::path& stage_folder, const base::Environment& variables)
@@ -109,9 +99,8 @@ base::Environment kept_variables(const fs::path& stage_folder) {
     const std::size_t equals = item.find('=');
     from = to + 1;
     if (equals == std::string::npos) continue;
-    const bool is_starters = std::any_of(of_starters.begin(),
-                                         of_starters.end(),
-                                         [&](const char* head) { return item.starts_with(head); });
+    const bool is_starters =
+        std::ranges::any_of(of_starters, [&](const char* head) { return item.starts_with(head); });
     if (!is_starters) variables[item.substr(0, equals)] = item.substr(equals + 1);
   }
   return variables;
@@ -126,7 +115,7 @@ void take_nodes(const fs::path& attempt,
                 double seconds,
                 spec::RunRecord& record) {
   for (const std::string& stage : stages) {
-    for (const fs::path& file : files_in(attempt / stage, node_head)) {
+    for (const fs::path& file : json_files_in(attempt / stage, node_head)) {
       try {
         const spec::RunRecord node = spec::parse_run_record(base::read_file(file), file.string());
         record.usage = side_by_side({record.usage, seconds}, {node.usage, node.wall_s});
@@ -140,16 +129,9 @@ void take_nodes(const fs::path& attempt,
       }
     }
   }
-  for (const fs::path& file : files_in(attempt, host_head)) {
-    try {
-      spec::HostFacts facts = spec::parse_host_facts(base::read_file(file), file.string());
-      const bool is_known = std::any_of(record.hosts.begin(),
-                                        record.hosts.end(),
-                                        [&](const auto& host) { return host.node == facts.node; });
-      if (!is_known) record.hosts.push_back(std::move(facts));
-    } catch (const base::Error&) {
-      continue;
-    }
+  for (spec::HostFacts& facts : hosts_in(attempt)) {
+    if (std::ranges::find(record.hosts, facts.node, &spec::HostFacts::node) == record.hosts.end())
+      record.hosts.push_back(std::move(facts));
   }
 }
 

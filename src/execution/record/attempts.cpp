@@ -10,17 +10,9 @@ namespace fs = std::filesystem;
 using spec::RunState;
 using spec::RunStatus;
 
-/// An attempt's own files have the names of the run's.
+/// Files of an attempt have the same names as those of a run.
 home::RunFiles attempt_files(const home::RunFiles& files, int number) {
   return home::RunFiles(files.attempt(number));
-}
-
-/// The scheduler ended what the status tells of, and started the same job again.
-bool is_requeued(const RunStatus& status,
-                 const std::optional<spec::JobStart>& job,
-                 bool is_counted) {
-  return status.job && job && status.job->id == job->id &&
-         (!is_counted || status.job->restarts < job->restarts);
 }
 
 spec::AttemptRecord attempt_of(const RunStatus& status) {
@@ -28,7 +20,7 @@ spec::AttemptRecord attempt_of(const RunStatus& status) {
   attempt.number = status.attempt;
   attempt.state = status.state == RunState::interrupted ? "interrupted" : "lost";
   attempt.message = status.message;
-  if (attempt.message.empty()) attempt.message = "it was ended without a word";
+  if (attempt.message.empty()) attempt.message = "it ended without a message";
   attempt.node = status.node;
   attempt.job = status.job.value_or(spec::JobStart{});
   attempt.stage = status.stage;
@@ -37,26 +29,6 @@ spec::AttemptRecord attempt_of(const RunStatus& status) {
 }
 
 }  // namespace
-
-Admission admit(const RunStatus& status,
-                base::Liveness liveness,
-                const std::optional<spec::JobStart>& job,
-                bool is_counted) {
-  using Answer = Admission::Answer;
-  if (status.state == RunState::planned) return {Answer::first, {}};
-  const bool is_own = is_requeued(status, job, is_counted);
-  if (spec::is_final(status.state)) {
-    if (is_own && liveness != base::Liveness::running) return {Answer::again, {}};
-    return {Answer::never, "this run is finished already"};
-  }
-  const std::string executor =
-      "as process " + std::to_string(status.pid) + " on " + status.node +
-      (status.job ? ", by job " + status.job->id + " of the scheduler" : "");
-  if (liveness == base::Liveness::running)
-    return {Answer::not_now, "this run goes on already, " + executor};
-  if (liveness == base::Liveness::gone || is_own) return {Answer::again, {}};
-  return {Answer::not_now, "this run may still be executed, " + executor};
-}
 
 int newest_attempt(const home::RunFiles& files) noexcept {
   try {
@@ -78,7 +50,7 @@ std::optional<std::vector<spec::AttemptRecord>> attempts_before(const home::RunF
     try {
       attempts.push_back(attempt_of(attempt_files(files, i).read_status()));
     } catch (const base::Error&) {
-      // Of an earlier sabath, or a disk that was full: that there was one is known all the same.
+      // Written by an earlier sabath, or on a full disk. The attempt itself is known.
       attempts.emplace_back().number = i;
     }
   }

@@ -5,7 +5,7 @@
 #include <sabath/base/text/json_reader.hpp>
 #include <sabath/base/version.hpp>
 #include <sabath/execution/collect_run.hpp>
-#include <sabath/spec/run_summary.hpp>
+#include <sabath/spec/run_record.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 using base::Error;
 using base::ErrorKind;
 
-/// The number of the newest collection; 0 if there is none.
+/// Returns the number of the newest collection; 0 without one.
 int newest_in(const fs::path& folder) {
   int newest = 0;
   std::error_code code;
@@ -60,7 +60,7 @@ std::vector<collect::StageFiles> stages_of(const home::RunFiles& files,
   return stages;
 }
 
-/// Gives the finished folder the next free number: another process may take the same one.
+/// Gives the finished directory the next free number. Another process may take the same one.
 int publish(base::TempDir& made, const fs::path& folder, spec::Collection collection) {
   for (collection.number = newest_in(folder) + 1;; ++collection.number) {
     base::write_file_atomically(made.path() / "summary.json",

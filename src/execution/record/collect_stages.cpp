@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Enough to find a mistake; a recipe of a thousand metrics has one mistake, not a thousand.
+/// Enough to find the mistake: a recipe of a thousand metrics rarely has a thousand.
 constexpr std::size_t max_notes = 50;
 
 bool is_from(const spec::MetricSource& source, const collect::Searched& searched) {
@@ -70,13 +70,13 @@ std::string CollectedStages::problem(const std::string& stage) const {
 
 std::vector<std::string> CollectedStages::missing(
     const std::vector<spec::MetricSpec>& declared) const {
-  std::vector<std::string> told;
+  std::vector<std::string> lines;
   for (const spec::MetricSpec& metric : declared) {
-    const bool is_there = std::any_of(metrics.begin(), metrics.end(), [&](const auto& summary) {
+    const bool is_there = std::ranges::any_of(metrics, [&](const auto& summary) {
       return summary.name == metric.name &&
              (metric.from.stage.empty() || summary.stream == metric.from.stage);
     });
-    // Of another task's stage it was not to be found.
+    // A stage of another task could not report it.
     const bool is_asked = metric.from.stage.empty() || stages.contains(metric.from.stage);
     if (is_there || !is_asked) continue;
     std::string searched;
@@ -86,18 +86,18 @@ std::vector<std::string> CollectedStages::missing(
         searched += (searched.empty() ? "" : ", ") + stage + "/" + file.path.filename().string();
       }
     }
-    append(told,
+    append(lines,
            "metric '" + base::printable(metric.name) + "' was not found: " + wanted_text(metric) +
                (searched.empty() ? "; there was no file to search"
                                  : "; searched " + base::printable(searched)));
   }
-  return told;
+  return lines;
 }
 
 std::vector<fs::path> earlier_folders(const home::RunFiles& files,
                                       int attempt,
                                       const std::string& stage) {
-  // A step that was over before the attempt has a link there to where it was executed.
+  // A step that ended before the attempt has a link there to where it was executed.
   std::error_code code;
   const auto folder_of = [&](int number) { return files.attempt(number) / stage; };
   while (attempt > 1 && fs::is_symlink(fs::symlink_status(folder_of(attempt), code)))
@@ -115,7 +115,7 @@ std::vector<collect::StageFiles> files_of(const std::vector<std::string>& stages
                                           const home::RunFiles& files,
                                           int attempt,
                                           const std::stop_token& stop) {
-  // An interrupted run has its metrics, too.
+  // An interrupted run has metrics too.
   base::ReadLimits limits{stop};
   if (stop.stop_requested())
     limits = {{}, std::chrono::steady_clock::now() + std::chrono::minutes(1)};
@@ -144,7 +144,7 @@ CollectedStages collect_stages(const std::vector<collect::StageFiles>& stages,
   collect::DerivedMetrics derived(declared, summarizer);
   for (const collect::StageFiles& files : stages) {
     collect::Extraction& extraction = result.stages[files.stage];
-    // Between attempts times stand still, or go on without the stage: nothing follows from them.
+    // Between attempts times stand still, or pass without the stage: nothing follows from them.
     if (!files.earlier.empty()) {
       extraction = extract_joined(files, declared, summarizer);
       continue;

@@ -14,10 +14,10 @@ namespace sabath::execution {
 namespace {
 
 bool is_among(const std::vector<std::string>& names, std::string_view wanted) {
-  return std::find(names.begin(), names.end(), wanted) != names.end();
+  return std::ranges::find(names, wanted) != names.end();
 }
 
-/// One order is told as it is; several are digested, in the order of stages and ranks.
+/// One order stands as it was reported; several are digested, in the order of stages and ranks.
 std::optional<std::string> sample_order_of(const spec::RunPlan& plan,
                                            const CollectedStages& collected) {
   std::string lines;
@@ -38,7 +38,8 @@ std::optional<std::string> sample_order_of(const spec::RunPlan& plan,
 
 }  // namespace
 
-std::map<std::string, std::string> told_by_stage(const StageValues& values, std::size_t stages) {
+std::map<std::string, std::string> summarize_by_stage(const StageValues& values,
+                                                      std::size_t stages) {
   std::map<std::string, std::string> all;
   for (const auto& [name, by_stage] : values) {
     std::set<std::string> distinct;
@@ -64,7 +65,7 @@ spec::Determinism determinism_of(const spec::RunPlan& plan,
     if (stage.not_due) continue;
     ++due;
     const spec::BuiltEnvironment& own = plan.environment_of(stage);
-    // What stands in the environment of `exec` does not reach into a container.
+    // The environment of `exec` does not reach a container.
     const bool is_contained = env::container_of(own) != nullptr;
     base::Environment variables =
         is_contained ? base::Environment{} : env::run_variables(own, environment);
@@ -86,9 +87,9 @@ spec::Determinism determinism_of(const spec::RunPlan& plan,
       seeds[name][stage.name] = value;
   }
   spec::Determinism determinism{
-      told_by_stage(seeds, 0),  // that a stage has no use for a seed is nothing to tell
-      told_by_stage(switches, due),
-      told_by_stage(numbers, due),
+      summarize_by_stage(seeds, 0),  // that a stage has no use for a seed is nothing to tell
+      summarize_by_stage(switches, due),
+      summarize_by_stage(numbers, due),
       sample_order_of(plan, collected)};
   determinism.threads.insert(threads.begin(), threads.end());
   return determinism;
@@ -100,9 +101,8 @@ spec::Facet determinism_facet(const spec::Determinism& determinism,
   spec::Facet facet{"determinism", {}};
   const std::string own = plan.seed.value ? std::to_string(*plan.seed.value) : "";
   for (const auto& [name, value] : determinism.seeds) {
-    const bool is_set = std::any_of(plan.stages.begin(), plan.stages.end(), [&](const auto& stage) {
-      return stage.environment.contains(name);
-    });
+    const bool is_set = std::ranges::any_of(
+        plan.stages, [&key = name](const auto& stage) { return stage.environment.contains(key); });
     if (!is_set && value != own) facet.items["seed." + name] = value;
   }
   for (const auto& [name, value] : determinism.switches)

@@ -10,7 +10,7 @@
 namespace sabath::execution {
 namespace {
 
-/// Of a scheduler's many variables those that say which part of the machine it gave.
+/// Variables of schedulers that tell which part of the machine the job got.
 constexpr std::array telling{
     "_CPU_BIND",       "_CPUS_ON_NODE",  "_JOB_CPUS_PER_NODE", "_CPUS_PER_TASK", "_NTASKS",
     "_TASKS_PER_NODE", "_MEM_PER_NODE",  "_MEM_PER_CPU",       "_JOB_GPUS",      "_GPUS_ON_NODE",
@@ -36,9 +36,8 @@ bool tells(const std::string& name) {
   const auto begins = [&](const char* head) { return name.starts_with(head); };
   const auto ends = [&](const char* tail) { return name.ends_with(tail); };
   const auto is = [&](const char* device) { return name == device; };
-  return (std::any_of(of_schedulers.begin(), of_schedulers.end(), begins) &&
-          std::any_of(telling.begin(), telling.end(), ends)) ||
-         std::any_of(of_devices.begin(), of_devices.end(), is);
+  return (std::ranges::any_of(of_schedulers, begins) && std::ranges::any_of(telling, ends)) ||
+         std::ranges::any_of(of_devices, is);
 }
 
 }  // namespace
@@ -47,7 +46,7 @@ std::optional<spec::JobFacts> job_of(const std::string& scheduler,
                                      const base::Environment& environment) {
   spec::JobFacts facts;
   facts.scheduler = scheduler;
-  // As job scripts say it, from what the scheduler's description says.
+  // Set by job scripts, from the description of the scheduler.
   facts.start.id = value_of(environment, "SABATH_JOB_ID");
   facts.start.restarts = number_in(value_of(environment, "SABATH_JOB_RESTARTS"));
   facts.nodes = value_of(environment, "SABATH_JOB_NODES");
@@ -75,9 +74,10 @@ bool is_nearly_over(const std::optional<std::chrono::seconds>& limit,
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), over);
   const bool is_number = error == std::errc{} && end == text.data() + text.size();
   if (!limit || !is_number || over <= 0) return false;
-  // Slurm may warn up to a minute early (sbatch(1), --signal); a short job is no more than warned.
+  // Slurm may warn up to a minute early (sbatch(1), --signal). For a short job this is the warning
+  // at most.
   const seconds early = std::min<seconds>(seconds(60), *limit / 3 + seconds(5));
-  // In whole seconds: nanoseconds do not reach every end that a scheduler can tell.
+  // In whole seconds: nanoseconds do not reach every end that a scheduler can give.
   return std::chrono::floor<seconds>(now) + std::min(warning, *limit / 2) + early >=
          std::chrono::sys_seconds(seconds(over));
 }
@@ -85,7 +85,7 @@ bool is_nearly_over(const std::optional<std::chrono::seconds>& limit,
 bool counts_restarts(const std::optional<spec::JobFacts>& job,
                      const base::Environment& environment) {
   if (!value_of(environment, "SABATH_JOB_RESTARTS").empty()) return true;
-  // Slurm says so in its own variable, and only once it is more than never.
+  // Slurm has a variable of its own for that, which is set only after a restart.
   return job && job->scheduler == "slurm" && value_of(environment, "SABATH_JOB_ID").empty();
 }
 

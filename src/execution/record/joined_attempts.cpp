@@ -19,17 +19,18 @@ namespace fs = std::filesystem;
 using base::SeriesId;
 using base::SeriesPoint;
 
-/// Which numbers a code gives its points: those of one kind are in an order.
+/// Kind of numbers that code gives its points: numbers of one kind have an order.
 enum class Kind { none, step, epoch, step_in_epoch };
 
 struct Place {
   std::int64_t epoch = 0;
   std::int64_t step = 0;
 
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the 0 behind <=> for a pointer
   auto operator<=>(const Place&) const = default;
 };
 
-/// The points of one metric, rank and kind have one course.
+/// The points of one metric, rank and kind form one course.
 using Key = std::tuple<std::string, std::int32_t, Kind>;
 
 Kind kind_of(const SeriesPoint& point) {
@@ -43,7 +44,7 @@ Place place_of(const SeriesPoint& point) {
           point.step == base::no_step ? 0 : point.step};
 }
 
-/// One that steps back: from the point with this number on, counted within its course.
+/// A point that steps back: from the point with this number on, counted within its course.
 struct Return {
   std::size_t at = 0;
   Place to{};
@@ -56,11 +57,11 @@ struct Course {
   std::vector<Return> returns{};
 };
 
-/// Of a sink for one stage: what its numbers of series mean.
+/// Meaning of a sink's series numbers, for one stage.
 class OfStage : public base::SeriesSink {
  public:
   SeriesId open(std::string_view, std::string_view metric) override {
-    const auto found = std::find(names_.begin(), names_.end(), metric);
+    const auto found = std::ranges::find(names_, metric);
     const auto index = static_cast<std::size_t>(found - names_.begin());
     if (found == names_.end()) names_.emplace_back(metric);
     return static_cast<SeriesId>(index);
@@ -75,7 +76,7 @@ class OfStage : public base::SeriesSink {
   std::vector<std::string> names_{};
 };
 
-/// The courses of one attempt.
+/// Courses of one attempt.
 class Courses final : public OfStage {
  public:
   void add(SeriesId series, const SeriesPoint& point) override {
@@ -96,7 +97,7 @@ class Courses final : public OfStage {
   bool has(const std::string& metric) const { return metrics_.contains(metric); }
   const std::map<Key, Course>& all() const noexcept { return all_; }
 
-  /// Where the attempt took the course of a code up, as far as this kind of places tells.
+  /// Place where the attempt continued the course, as far as this kind of numbers tells.
   std::optional<Place> least(Kind kind) const {
     std::optional<Place> least;
     for (const auto& [key, course] : all_) {
@@ -104,11 +105,11 @@ class Courses final : public OfStage {
     }
     return least;
   }
-  /// Did the attempt do this once more?
+  /// Returns true where the attempt repeated this point.
   bool repeats(const Key& key, const Place& place) const {
     if (const Course* own = find(key))
       return std::get<Kind>(key) == Kind::none || place >= own->first;
-    // Of what it did not report all that was after its beginning is of a course that was given up.
+    // A point after the attempt's beginning that it did not report belongs to an abandoned course.
     const Kind kind = std::get<Kind>(key);
     const auto begun = kind == Kind::none ? std::nullopt : least(kind);
     return begun && place >= *begun;
@@ -119,7 +120,7 @@ class Courses final : public OfStage {
   std::set<std::string> metrics_{};
 };
 
-/// Passes on what no later attempt did once more.
+/// Passes on what no later attempt repeated.
 class Earlier final : public OfStage {
  public:
   Earlier(const std::string& stage,
@@ -132,9 +133,8 @@ class Earlier final : public OfStage {
     const Key key = key_of(series, point);
     const std::string& metric = std::get<std::string>(key);
     if (left_out_.contains(metric)) return;
-    const bool is_repeated = std::any_of(later_.begin(), later_.end(), [&](const Courses* attempt) {
-      return attempt->repeats(key, place_of(point));
-    });
+    const bool is_repeated = std::ranges::any_of(
+        later_, [&](const Courses* attempt) { return attempt->repeats(key, place_of(point)); });
     if (!is_repeated) next_.add(next_.open(stage_, metric), point);
     if (is_repeated && std::get<Kind>(key) == Kind::none) unplaced_.insert(metric);
   }
@@ -149,7 +149,7 @@ class Earlier final : public OfStage {
   std::set<std::string> unplaced_{};
 };
 
-/// Passes on the last attempt, and of files that all attempts wrote to what was not done once more.
+/// Passes on the last attempt, and from files that all attempts wrote what was not repeated.
 class Last final : public OfStage {
  public:
   Last(const std::string& stage, const std::map<Key, Course>& joined, base::SeriesSink& next)
@@ -167,9 +167,8 @@ class Last final : public OfStage {
     if (course == joined_.end()) return false;
     const std::size_t number = numbers_[key]++;
     const auto& returns = course->second.returns;
-    return std::any_of(returns.begin(), returns.end(), [&](const Return& one) {
-      return number < one.at && one.to <= place;
-    });
+    return std::ranges::any_of(
+        returns, [&](const Return& one) { return number < one.at && one.to <= place; });
   }
 
   const std::string& stage_;
@@ -178,11 +177,11 @@ class Last final : public OfStage {
   std::map<Key, std::size_t> numbers_{};
 };
 
-/// What a code tells of itself only when it begins stands in its first attempt.
-void add_told(collect::Extraction&& earlier, collect::Extraction& all) {
+/// Code reports some values only at its beginning: they stand in its first attempt.
+void add_reported(collect::Extraction&& earlier, collect::Extraction& all) {
   const auto add_new = [](auto& to, const auto& from) {
     for (const auto& one : from) {
-      if (std::find(to.begin(), to.end(), one) == to.end()) to.push_back(one);
+      if (std::ranges::find(to, one) == to.end()) to.push_back(one);
     }
   };
   all.collected.parameters.merge(earlier.collected.parameters);
@@ -193,13 +192,13 @@ void add_told(collect::Extraction&& earlier, collect::Extraction& all) {
   add_new(*all.collected.seed_places, *earlier.collected.seed_places);
 }
 
-/// A work folder on a node's own disk went with its job.
+/// A work directory on a node's own disk is gone with its job.
 bool has_lost_files(const fs::path& attempt,
                     const std::string& stage,
                     const std::vector<spec::MetricSpec>& declared) {
   std::error_code code;
   if (fs::exists(attempt / "work", code)) return false;
-  return std::any_of(declared.begin(), declared.end(), [&](const spec::MetricSpec& metric) {
+  return std::ranges::any_of(declared, [&](const spec::MetricSpec& metric) {
     const std::string& file = metric.from.file;
     const bool is_here = metric.from.stage.empty() || metric.from.stage == stage;
     return is_here && !file.empty() && file != "stdout" && file != "stderr";
@@ -225,8 +224,8 @@ collect::Extraction extract_joined(const collect::StageFiles& files,
   Courses with_outputs;
   collect::extract_all(files, declared, with_outputs);
 
-  std::vector<std::string> told;
-  // What comes from the stage's outputs is of all attempts, and steps back once for each at most.
+  std::vector<std::string> notes;
+  // Points from the stage's outputs are of all attempts, and step back at most once for each.
   std::map<Key, Course> joined;
   std::set<std::string> left_out;
   std::set<std::string> unclear;
@@ -241,10 +240,10 @@ collect::Extraction extract_joined(const collect::StageFiles& files,
     }
   }
   for (const std::string& name : unclear) {
-    told.push_back(of_metric(name) + " steps back more often than the stage was taken up again: " +
-                   "what was done once more is not known, and counts twice");
+    notes.push_back(of_metric(name) + " steps back more often than the stage was taken up again: " +
+                    "what was done once more is not known, and counts twice");
   }
-  // A later attempt begins cold: speeds are those of the last alone.
+  // A later attempt begins cold: speeds are those of the last attempt alone.
   for (const spec::MetricSpec& metric : declared) {
     if (metric.performance) left_out.insert(metric.name);
   }
@@ -260,20 +259,20 @@ collect::Extraction extract_joined(const collect::StageFiles& files,
         collect::extract_all(without_outputs(files.earlier[i]), declared, earlier));
     unplaced.insert(earlier.unplaced().begin(), earlier.unplaced().end());
     if (has_lost_files(files.earlier[i], files.stage, declared)) {
-      told.push_back("attempt " + files.earlier[i].parent_path().filename().string() +
-                     ": its work folder is gone, and what metrics were in files there");
+      notes.push_back("attempt " + files.earlier[i].parent_path().filename().string() +
+                      ": its work folder is gone, and what metrics were in files there");
     }
   }
   for (const std::string& name : unplaced) {
-    told.push_back(of_metric(name) +
-                   " has values without steps: those of earlier attempts are left out");
+    notes.push_back(of_metric(name) +
+                    " has values without steps: those of earlier attempts are left out");
   }
   Last last(files.stage, joined, sink);
   collect::Extraction all = collect::extract_all(files, declared, last);
   all.reported.orders.clear();
   for (auto one = extractions.rbegin(); one != extractions.rend(); ++one)
-    add_told(std::move(*one), all);
-  all.collected.notes.insert(all.collected.notes.end(), told.begin(), told.end());
+    add_reported(std::move(*one), all);
+  all.collected.notes.insert(all.collected.notes.end(), notes.begin(), notes.end());
   return all;
 }
 

@@ -8,9 +8,9 @@
 
 namespace sabath::execution {
 
-/// What a stage reported that went on from earlier attempts: each attempt gives what none after it
-/// took up again (docs/formats/record.md, `earlier_attempts`). What cannot be joined is told in the
-/// notes. The order of samples is that of a part, and left out.
+/// Extracts what a stage reported that continued from earlier attempts: each attempt gives what no
+/// later one repeated (docs/formats/record.md, `earlier_attempts`). Notes name what cannot be
+/// joined. The order of samples is that of a part, and is left out.
 collect::Extraction extract_joined(const collect::StageFiles& files,
                                    const std::vector<spec::MetricSpec>& declared,
                                    base::SeriesSink& sink);

@@ -2,6 +2,7 @@
 
 #include <sabath/base/digest.hpp>
 #include <sabath/base/error.hpp>
+#include <sabath/base/text/regex.hpp>
 #include <sabath/base/text/text_table.hpp>
 
 #include <fmt/format.h>
@@ -13,38 +14,23 @@
 namespace sabath::execution {
 namespace {
 
-/// Beginnings of the variables by which libraries choose their code and threads, or which others
-/// are loaded with them.
-constexpr std::array<std::string_view, 11> variables{"OPENBLAS_",
-                                                     "GOTO_",
-                                                     "MKL_",
-                                                     "BLIS_",
-                                                     "OMP_",
-                                                     "KMP_",
-                                                     "GOMP_",
-                                                     "LD_",
-                                                     "CUDA_",
-                                                     "HIP_",
-                                                     "ROCR_"};
-
-/// These would run in the one who asks, and have nothing to do with what it asks.
+/// Variables that would act on the asking process and do not concern the answer.
 constexpr std::array<const char*, 2> preloads{"LD_PRELOAD", "LD_AUDIT"};
 
 constexpr std::string_view trouble = "trouble\x1f";
 
-/// What a loader says of the library itself, and will say again. Anything else (a file that could
-/// not be read just then, a process that was ended) is asked again next time.
+/// What a loader finds wrong with the library itself. Other failures (an unreadable file, a killed
+/// process) are tried again next time.
 constexpr std::array<std::string_view, 4> lasting{
     "undefined symbol", "' not found (required by", "invalid ELF header", "wrong ELF class"};
 
-bool is_lasting(const std::string& told) {
-  if (!told.starts_with(trouble)) return true;
-  return std::any_of(lasting.begin(), lasting.end(), [&](std::string_view words) {
-    return told.find(words) != std::string::npos;
-  });
+bool is_lasting(const std::string& answer) {
+  if (!answer.starts_with(trouble)) return true;
+  return std::ranges::any_of(
+      lasting, [&](std::string_view words) { return answer.find(words) != std::string::npos; });
 }
 
-/// One line for the memo, and back.
+/// Converts to and from one line of the memo.
 std::string swapped(std::string text, std::string_view from, std::string_view to) {
   for (char& c : text) {
     const auto at = from.find(c);
@@ -76,12 +62,12 @@ LibraryQuestions::~LibraryQuestions() {
 
 std::string LibraryQuestions::key_of(const spec::LoadedLibrary& library,
                                      const base::Environment& environment) const {
+  // Variables by which libraries choose code and threads, or which others are loaded with them.
+  static const base::Form choosing(
+      "(?s)(OPENBLAS_|GOTO_|MKL_|BLIS_|OMP_|KMP_|GOMP_|LD_|CUDA_|HIP_|ROCR_).*");
   std::string text = library.digest.text() + "\n" + library.path + "\n" + processor_ + "\n";
   for (const auto& [name, value] : environment) {
-    const bool matters = std::any_of(variables.begin(), variables.end(), [&](auto head) {
-      return std::string_view(name).starts_with(head);
-    });
-    if (matters) text += name + "=" + value + "\n";
+    if (choosing.matches(name)) text += name + "=" + value + "\n";
   }
   return base::sha256_of(text).hex;
 }
@@ -96,7 +82,7 @@ std::string LibraryQuestions::ask_now(const spec::LoadedLibrary& library,
   const base::ProcessResult result = processes_.run(command, stop_);
   if (result.end == base::ProcessEnd::stopped) return {};
   if (result.ok()) return probe::answer_lines(probe::answer_from(result.output));
-  // The library may have written there, too.
+  // The library may have written there too.
   const auto says = ("\n" + result.errors).find("\nsays: ");
   const std::string words = says == std::string::npos
                                 ? result.describe()
@@ -108,17 +94,17 @@ std::string LibraryQuestions::answer_to(const std::string& key,
                                         const spec::LoadedLibrary& library,
                                         const base::Environment& environment) {
   if (const auto known = memo_.get(key)) {
-    std::string told = swapped(*known, "\x1e\x1d", "\n\t");
-    if (is_lasting(told)) return told;
+    std::string answer = swapped(*known, "\x1e\x1d", "\n\t");
+    if (is_lasting(answer)) return answer;
   }
-  std::string told;
+  std::string answer;
   try {
-    told = ask_now(library, environment);
+    answer = ask_now(library, environment);
   } catch (const base::Error& error) {
     return std::string(trouble) + "could not be started: " + base::printable(error.what());
   }
-  if (!told.empty() && is_lasting(told)) memo_.put(key, swapped(told, "\n\t", "\x1e\x1d"));
-  return told;
+  if (!answer.empty() && is_lasting(answer)) memo_.put(key, swapped(answer, "\n\t", "\x1e\x1d"));
+  return answer;
 }
 
 probe::LibraryAnswer LibraryQuestions::ask(const spec::LoadedLibrary& library,
@@ -127,9 +113,9 @@ probe::LibraryAnswer LibraryQuestions::ask(const spec::LoadedLibrary& library,
   for (const char* name : preloads)
     environment.erase(name);
   const std::string key = key_of(library, environment);
-  auto known = told_.find(key);
-  if (known == told_.end()) {
-    known = told_.emplace(key, answer_to(key, library, environment)).first;
+  auto known = answers_.find(key);
+  if (known == answers_.end()) {
+    known = answers_.emplace(key, answer_to(key, library, environment)).first;
     if (known->second.starts_with(trouble)) {
       notes.push_back(
           fmt::format("{}: could not be asked for its version: the process that loaded "

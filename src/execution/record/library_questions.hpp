@@ -14,10 +14,10 @@
 
 namespace sabath::execution {
 
-/// Asks libraries for their versions, each in a process of its own with the environment that it was
-/// loaded in (and the affinity of this one), but without what that preloads. Answers are kept in
-/// `state`/library-versions by all that they depend on: the library's bytes, the processor, how
-/// many of its threads may be used, and variables of libraries.
+/// Asks libraries for their versions, each in a process of its own. The process has the environment
+/// that the library was loaded in, without its preloads, and the affinity of this one. Keeps
+/// answers in `state`/library-versions by all that they depend on: the library's bytes, the
+/// processor, the number of usable threads, and variables of libraries.
 class LibraryQuestions {
  public:
   LibraryQuestions(base::ProcessRunner& processes,
@@ -29,8 +29,8 @@ class LibraryQuestions {
   LibraryQuestions(const LibraryQuestions&) = delete;
   LibraryQuestions& operator=(const LibraryQuestions&) = delete;
 
-  /// What goes wrong is a note, also when it went wrong before. Only what the loader finds wrong
-  /// with the library itself is not tried again.
+  /// Failures are notes, earlier ones too. A library is not asked again only where the loader found
+  /// it wrong itself.
   probe::LibraryAnswer ask(const spec::LoadedLibrary& library,
                            base::Environment environment,
                            std::vector<std::string>& notes);
@@ -47,7 +47,7 @@ class LibraryQuestions {
   std::filesystem::path program_;
   std::string processor_;
   base::TextMemo memo_;
-  std::map<std::string, std::string> told_{};  ///< by key, since this began
+  std::map<std::string, std::string> answers_{};  ///< by key, since this began
   std::stop_token stop_;
 };
 

@@ -1,11 +1,12 @@
 #include "collect_stages.hpp"
 #include "run_facets.hpp"
-#include "take_plan.hpp"
+#include "run_host.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/execution/lost_record.hpp>
-#include <sabath/home/record_files.hpp>
+#include <sabath/home/run_files.hpp>
+#include <sabath/spec/run_record.hpp>
 
 #include <algorithm>
 #include <sstream>
@@ -14,26 +15,6 @@ namespace sabath::execution {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// Of all nodes that wrote theirs, by name.
-std::vector<spec::HostFacts> hosts_in(const fs::path& attempt) {
-  std::vector<fs::path> found;
-  std::error_code code;
-  for (const auto& entry : fs::directory_iterator(attempt, code)) {
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with("host-") && name.ends_with(".json")) found.push_back(entry.path());
-  }
-  std::sort(found.begin(), found.end());
-  std::vector<spec::HostFacts> hosts;
-  for (const fs::path& file : found) {
-    try {
-      hosts.push_back(spec::parse_host_facts(base::read_file(file), file.string()));
-    } catch (const base::Error&) {
-      continue;  // cut off
-    }
-  }
-  return hosts;
-}
 
 /// "one, two" -> is `name` among them?
 bool is_among(const std::string& names, const std::string& name) {
@@ -45,7 +26,7 @@ bool is_among(const std::string& names, const std::string& name) {
   return false;
 }
 
-/// None is called a success: how those that were begun ended, nobody wrote down.
+/// No stage is a success: nobody wrote down how the started ones ended.
 spec::StageRecord stage_of(const spec::PlannedStage& planned,
                            const std::string& last,
                            const fs::path& attempt) {
@@ -113,7 +94,7 @@ bool write_lost_record(const home::RunFiles& files, const spec::RunStatus& statu
     record.message += "; its metrics cannot be read: " + std::string(error.what());
   }
   record.facets = make_facets(plan, record.hosts);
-  return base::write_file_once(files.record(), home::record_text(record));
+  return files.write_record(record);
 }
 
 }  // namespace sabath::execution

@@ -21,18 +21,18 @@ using base::Error;
 
 constexpr std::uint64_t largest_hashed = std::uint64_t{64} << 20U;
 constexpr std::size_t most_files = 2000;
-constexpr std::size_t most_notes = 20;
+constexpr std::size_t most_file_notes = 20;
 
-/// Modules of Python itself, packages, and what is compiled from sources that are listed.
+/// Modules of Python itself, packages, and what is compiled from listed sources.
 bool is_of_packages(std::string_view path) {
   constexpr auto folders = std::to_array<std::string_view>(
       {"/site-packages/", "/dist-packages/", "/node_modules/", "/__pycache__/", "/lib/python3."});
-  return std::any_of(folders.begin(), folders.end(), [&](std::string_view folder) {
+  return std::ranges::any_of(folders, [&](std::string_view folder) {
     return path.find(folder) != std::string_view::npos;
   });
 }
 
-/// Stops a digest that takes longer than there is time.
+/// Stops a digest that takes longer than the time that is left.
 struct OutOfTime {};
 
 class Budget {
@@ -49,18 +49,18 @@ class Budget {
   std::stop_token stop_;
 };
 
-/// "12 bytes, sha256:...", or the size alone where there is no digest.
+/// "12 bytes, sha256:...", or the size alone without a digest.
 std::string content_of(const probe::SeenOpen& file,
                        provenance::FileDigests& digests,
                        const Budget& budget) {
-  const std::string size = fmt::format("{} bytes", file.stamp.size_bytes);
+  std::string size = fmt::format("{} bytes", file.stamp.size_bytes);
   if (file.stamp.size_bytes > largest_hashed || budget.is_spent()) return size;
   try {
     const base::Digest digest = digests.of(file.path, [&](std::uint64_t) {
       if (budget.is_spent()) throw OutOfTime();
     });
-    // Else it is the digest of something else than what was opened.
-    return probe::stamp_of(file.path) == file.stamp ? size + ", " + digest.text() : size;
+    // Else the digest would be of another file than the opened one.
+    return base::stamp_of(file.path) == file.stamp ? size + ", " + digest.text() : size;
   } catch (const OutOfTime&) {
     return size;
   } catch (const Error&) {
@@ -69,9 +69,9 @@ std::string content_of(const probe::SeenOpen& file,
 }
 
 void add_notes(std::vector<std::string> notes, spec::Facet& facet) {
-  if (notes.size() > most_notes) {
-    const std::size_t more = notes.size() - most_notes;
-    notes.resize(most_notes);
+  if (notes.size() > most_file_notes) {
+    const std::size_t more = notes.size() - most_file_notes;
+    notes.resize(most_file_notes);
     notes.push_back(fmt::format("and {} more", more));
   }
   for (std::size_t i = 0; i < notes.size(); ++i)
@@ -92,7 +92,7 @@ std::function<bool(const std::string& path)> known_places(const spec::RunPlan& p
     folders.emplace_back(input.path);
     folders.emplace_back(input.copy);
   }
-  // Processes name what links lead to.
+  // Processes report the targets of links.
   for (std::size_t i = 0, count = folders.size(); i < count; ++i) {
     std::error_code code;
     const fs::path target = fs::canonical(folders[i], code);
@@ -101,9 +101,8 @@ std::function<bool(const std::string& path)> known_places(const spec::RunPlan& p
   std::erase_if(folders, [](const fs::path& folder) { return folder.empty(); });
   return [folders = std::move(folders)](const std::string& path) {
     if (is_of_packages(path) || provenance::is_of_system(path)) return true;
-    return std::any_of(folders.begin(), folders.end(), [&](const fs::path& folder) {
-      return base::is_beneath(path, folder);
-    });
+    return std::ranges::any_of(
+        folders, [&](const fs::path& folder) { return base::is_beneath(path, folder); });
   };
 }
 
@@ -119,7 +118,7 @@ spec::Facet opened_facet(const probe::SeenOpens& seen,
   for (const probe::SeenOpen& file : seen.files) {
     const bool is_own = std::max(file.stamp.modified_ns, file.stamp.changed_ns) >= seen.began_ns;
     if (is_own || loaded.contains(file.path)) continue;
-    if (probe::stamp_of(file.path) == file.stamp) {
+    if (base::stamp_of(file.path) == file.stamp) {
       files.push_back(&file);
     } else {
       notes.push_back(base::printable(file.path) + ": was changed after it was opened");
@@ -129,7 +128,7 @@ spec::Facet opened_facet(const probe::SeenOpens& seen,
     notes.push_back(fmt::format("only {} of {} files are listed", most_files, files.size()));
     files.resize(most_files);
   }
-  std::stable_sort(files.begin(), files.end(), [](const auto* a, const auto* b) {
+  std::ranges::stable_sort(files, [](const auto* a, const auto* b) {
     return a->stamp.size_bytes < b->stamp.size_bytes;
   });
   const Budget budget(time, stop);

@@ -1,14 +1,19 @@
 #include "run_facets.hpp"
 
 #include <sabath/base/clock.hpp>
+#include <sabath/base/process/process.hpp>
+#include <sabath/home/document_secrets.hpp>
 #include <sabath/home/tuning_variables.hpp>
 #include <sabath/provenance/code_watch.hpp>
-#include <sabath/provenance/named_files.hpp>
+#include <sabath/provenance/command_inputs.hpp>
 #include <sabath/spec/environment_differences.hpp>
-#include <sabath/spec/record_scope.hpp>
+#include <sabath/spec/facet.hpp>
+#include <sabath/spec/run_record.hpp>
 
+#include <algorithm>
 #include <map>
 #include <set>
+#include <vector>
 
 namespace sabath::execution {
 namespace {
@@ -52,8 +57,8 @@ spec::Facet environment_facet(const spec::RunPlan& plan) {
   return facet;
 }
 
-/// Machines that are alike are one: which of them a scheduler gave, and how many jobs there were,
-/// changes nothing. How many nodes a run has is in `launch`.
+/// Machines that are alike are one: which of them a scheduler gave changes nothing, nor does the
+/// number of jobs. `launch` has the number of nodes.
 spec::Facet host_facet(const std::vector<spec::HostFacts>& hosts) {
   std::set<std::map<std::string, std::string>> machines;
   for (const spec::HostFacts& host : hosts)
@@ -66,6 +71,24 @@ spec::Facet host_facet(const std::vector<spec::HostFacts>& hosts) {
       facet.items[place + name] = value;
   }
   return facet;
+}
+
+/// Variables of this process, and those that sabath sets for all stages alike: threads, switches,
+/// seeds.
+base::Environment stage_variables(const spec::RunPlan& plan) {
+  base::Environment variables = base::current_environment();
+  std::vector<spec::PlannedStage> due = plan.stages;
+  std::erase_if(due, [](const auto& stage) { return stage.not_due.has_value(); });
+  if (due.empty()) return variables;
+  for (const auto& [name, value] : due.front().environment) {
+    const bool is_common =
+        std::ranges::all_of(due, [&name = name, &value = value](const auto& one) {
+          const auto found = one.environment.find(name);
+          return found != one.environment.end() && found->second == value;
+        });
+    if (is_common) variables[name] = value;
+  }
+  return variables;
 }
 
 }  // namespace
@@ -98,6 +121,36 @@ std::vector<spec::Facet> make_facets(const spec::RunPlan& plan,
   facets.push_back(home::variables_facet(plan, environment));
   facets.push_back({std::string(spec::scope_facet), {}});
   return facets;
+}
+
+void take_plan(const spec::RunPlan& plan, const spec::Recipe& recipe, spec::RunRecord& record) {
+  record.run_id = plan.run_id;
+  record.study_id = plan.study_id;
+  record.sabath_version = plan.sabath_version;
+  record.created = plan.created;
+  record.user = plan.launch.contains("user") ? plan.launch.at("user") : "";
+  record.recipe_name = recipe.name;
+  record.recipe_digest = recipe.digest();
+  record.recipe_definition = recipe.definition_digest();
+  record.recipe_text = plan.recipe_text;
+  record.model = recipe.model;
+  record.parameters = plan.parameters;
+  for (const spec::Parameter& parameter : recipe.parameters) {
+    if (!parameter.affects_result) record.execution_parameters.push_back(parameter.name);
+  }
+  record.seed = plan.seed;
+  record.deterministic = recipe.deterministic;
+  record.require = recipe.require;
+  record.tags = plan.tags;
+  record.environment = plan.environment;
+  record.variants = plan.variants;
+  record.variables = home::variables_that_matter(stage_variables(plan));
+  record.only_stage = plan.only_stage;
+  record.reproduce = plan.reproduce;
+  record.code_state = plan.code_state;
+  record.variant = plan.variant;
+  record.repeats = plan.repeats;
+  record.task = plan.task;
 }
 
 }  // namespace sabath::execution

@@ -12,7 +12,7 @@
 #include <sabath/probe/library_versions.hpp>
 #include <sabath/probe/loaded_libraries.hpp>
 #include <sabath/probe/python_packages.hpp>
-#include <sabath/provenance/named_files.hpp>
+#include <sabath/provenance/command_inputs.hpp>
 
 #include <fmt/format.h>
 
@@ -29,14 +29,14 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t digest_digits = 16;
 constexpr std::size_t most_notes = 50;
-/// What is hashed in less than half a second need not be told.
-constexpr std::uint64_t told_bytes = std::uint64_t{256} << 20U;
+/// Size whose hashing takes less than half a second, and is not reported.
+constexpr std::uint64_t reported_bytes = std::uint64_t{256} << 20U;
 
-/// What digests of opened files may take: so much, and one part in a hundred of the run's time.
+/// Time for digests of opened files: this much, and one hundredth of the run's time.
 constexpr std::chrono::nanoseconds hashing_time = std::chrono::milliseconds(20);
 constexpr int hashing_share = 100;
 
-/// Of all variants that the stages run in.
+/// Packages of all variants that the stages run in.
 std::vector<spec::BuiltLayer> layers_of(const spec::RunPlan& plan) {
   std::vector<spec::BuiltLayer> layers;
   for (const spec::BuiltEnvironment& environment : plan.environments())
@@ -44,24 +44,23 @@ std::vector<spec::BuiltLayer> layers_of(const spec::RunPlan& plan) {
   return layers;
 }
 
-/// Made by the run, or the recipe's, or built from source for it.
+/// Made by the run, part of the recipe, or built from source for it.
 bool is_own_code(const std::string& path, const spec::RunPlan& plan, const fs::path& run) {
   if (base::is_beneath(path, run) || base::is_beneath(path, plan.recipe_directory)) return true;
   const auto layers = layers_of(plan);
-  return std::any_of(layers.begin(), layers.end(), [&](const spec::BuiltLayer& layer) {
+  return std::ranges::any_of(layers, [&](const spec::BuiltLayer& layer) {
     return layer.lock.kind == spec::LayerKind::source && base::is_beneath(path, layer.prefix);
   });
 }
 
 bool is_of_environment(const std::string& path, const spec::RunPlan& plan) {
   const auto layers = layers_of(plan);
-  return std::any_of(layers.begin(), layers.end(), [&](const spec::BuiltLayer& layer) {
-    return base::is_beneath(path, layer.prefix);
-  });
+  return std::ranges::any_of(
+      layers, [&](const spec::BuiltLayer& layer) { return base::is_beneath(path, layer.prefix); });
 }
 
-/// What the run's own code was compiled with; where it has none that is compiled, the programs that
-/// the stages began with.
+/// Compilers of the run's own code; without compiled code, of the programs that the stages began
+/// with.
 std::string compilers_of(const std::vector<probe::IdentifiedFile>& files,
                          const spec::RunPlan& plan,
                          const fs::path& run) {
@@ -81,20 +80,19 @@ bool is_shared_library(const std::string& name) {
   return name.ends_with(".so") || name.find(".so.") != std::string::npos;
 }
 
-/// Programs that change with the host and compute nothing: shells, what starts other programs, and
-/// what engines of containers leave.
+/// Programs that differ between hosts and compute nothing: shells, programs that start others,
+/// remains of container engines.
 bool only_starts_others(const std::string& name) {
   constexpr std::array<std::string_view, 27> names{
       "ash",    "bash", "busybox",     "conmon",      "crun",   "csh",     "dash",
       "docker", "env",  "fish",        "fusermount3", "ksh",    "mksh",    "mpiexec",
       "mpirun", "nice", "numactl",     "orted",       "podman", "prterun", "runc",
       "sabath", "sh",   "singularity", "srun",        "tcsh",   "zsh"};
-  return std::find(names.begin(), names.end(), name) != names.end() ||
-         name.starts_with("apptainer") || name.starts_with("slurmstepd") ||
-         name.starts_with("hydra_");
+  return std::ranges::find(names, name) != names.end() || name.starts_with("apptainer") ||
+         name.starts_with("slurmstepd") || name.starts_with("hydra_");
 }
 
-/// The words of a command, also those of a line of shell.
+/// The words of a command, and of a line of shell.
 std::vector<std::string> words_of(const std::vector<std::string>& argv) {
   std::vector<std::string> words;
   for (const std::string& argument : argv) {
@@ -109,14 +107,12 @@ std::vector<std::string> words_of(const std::vector<std::string>& argv) {
 }
 
 bool names(const std::vector<std::string>& words, std::string_view file) {
-  return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
-    return fs::path(word).filename() == file;
-  });
+  return std::ranges::any_of(
+      words, [&](const std::string& word) { return fs::path(word).filename() == file; });
 }
 
-/// The Pythons that a command names, or that its script names in the first line. What a shell
-/// activates beforehand, and what is a script itself, leads to another one: of these is nothing
-/// known.
+/// The Pythons that a command names, or the first line of its script. A shell may activate another
+/// one beforehand; that one stays unknown.
 std::set<fs::path> pythons_of(const std::vector<std::string>& argv, const std::string& path) {
   std::vector<std::string> words = words_of(argv);
   if (names(words, "activate") || names(words, "conda")) return {};
@@ -168,6 +164,9 @@ base::ProcessResult RunSoftware::run(const std::string& stage,
   struct Ending {
     RunSoftware& software;
     const std::string& stage;
+    Ending(RunSoftware& of, const std::string& name) : software(of), stage(name) {}
+    Ending(const Ending&) = delete;
+    Ending& operator=(const Ending&) = delete;
     ~Ending() {
       software.watch_.end(stage);
       software.opens_.end(stage);
@@ -178,10 +177,7 @@ base::ProcessResult RunSoftware::run(const std::string& stage,
 }
 
 void RunSoftware::note_program(const std::string& stage, const base::Environment& environment) {
-  const auto planned =
-      std::find_if(plan_.stages.begin(), plan_.stages.end(), [&](const spec::PlannedStage& one) {
-        return one.name == stage;
-      });
+  const auto planned = std::ranges::find(plan_.stages, stage, &spec::PlannedStage::name);
   if (planned == plan_.stages.end() || planned->argv.empty()) return;
   if (env::container_of(plan_.environment_of(*planned)) != nullptr) return;  // not of this machine
   const auto path = environment.find("PATH");
@@ -192,32 +188,31 @@ void RunSoftware::note_program(const std::string& stage, const base::Environment
   const std::string file = fs::canonical(*found, code).string();
   if (code || only_starts_others(fs::path(file).filename().string())) return;
   if (is_own_code(file, plan_, run_directory_) || is_of_environment(file, plan_)) return;
-  const auto stamp = probe::stamp_of(file);
+  const auto stamp = base::stamp_of(file);
   if (!stamp) return;
   probe::MappedFile& program =
       programs_.emplace(file, probe::MappedFile{file, *stamp, true, true}).first->second;
   program.stages.insert(stage);
 }
 
-/// What ended before it could be looked at.
+/// Programs that ended before they were examined.
 void RunSoftware::add_unseen(std::vector<probe::MappedFile>& files) const {
   for (const auto& [path, program] : programs_) {
-    const bool is_seen = std::any_of(
-        files.begin(), files.end(), [&](const auto& file) { return file.path == program.path; });
+    const bool is_seen =
+        std::ranges::find(files, program.path, &probe::MappedFile::path) != files.end();
     if (!is_seen) files.push_back(program);
   }
-  std::sort(
-      files.begin(), files.end(), [](const auto& a, const auto& b) { return a.path < b.path; });
+  std::ranges::sort(files, {}, &probe::MappedFile::path);
 }
 
-/// What is no ELF file, and is executed all the same.
+/// Executed files that are not ELF files.
 void RunSoftware::add_scripts(std::vector<probe::IdentifiedFile>& files) const {
   for (const auto& [path, program] : programs_) {
-    const bool is_known = std::any_of(files.begin(), files.end(), [&](const auto& file) {
+    const bool is_known = std::ranges::any_of(files, [&program = program](const auto& file) {
       return file.library.path == program.path;
     });
     if (is_known || provenance::interpreter_of(path).empty() ||
-        probe::stamp_of(path) != program.stamp)
+        base::stamp_of(path) != program.stamp)
       continue;
     try {
       const base::Digest digest = base::digest_file(path);
@@ -232,9 +227,8 @@ void RunSoftware::add_scripts(std::vector<probe::IdentifiedFile>& files) const {
       continue;  // it may only be executed
     }
   }
-  std::sort(files.begin(), files.end(), [](const auto& a, const auto& b) {
-    return a.library.path < b.library.path;
-  });
+  std::ranges::sort(files,
+                    [](const auto& a, const auto& b) { return a.library.path < b.library.path; });
 }
 
 probe::IdentifiedFiles RunSoftware::identify(const probe::SeenFiles& seen,
@@ -244,7 +238,7 @@ probe::IdentifiedFiles RunSoftware::identify(const probe::SeenFiles& seen,
   std::atomic<std::uint64_t> all = 0;
   auto identified = probe::identify_files(
       seen.files, plan_.state_directory, stop, [&](std::uint64_t done, std::uint64_t total) {
-        if (total < told_bytes) return;
+        if (total < reported_bytes) return;
         all = total;
         observer.progress({task, done, total});
       });
@@ -252,7 +246,7 @@ probe::IdentifiedFiles RunSoftware::identify(const probe::SeenFiles& seen,
   return identified;
 }
 
-/// Of each Python of no layer that a stage's command names.
+/// For each Python outside of all layers that a stage's command names.
 void RunSoftware::find_packages(spec::Software& software) const {
   for (const spec::PlannedStage& stage : plan_.stages) {
     const auto environment = environments_.find(stage.name);
@@ -266,7 +260,7 @@ void RunSoftware::find_packages(spec::Software& software) const {
       if (!packages) continue;
       if (!software.packages) software.packages.emplace();
       for (const auto& [name, version] : *packages)
-        add_told((*software.packages)[name], version);
+        add_versions((*software.packages)[name], version);
     }
   }
 }
@@ -298,13 +292,13 @@ FoundSoftware RunSoftware::finish(base::ProcessRunner& processes,
     for (const std::string& stage : library.stages) {
       const auto answer = questions.ask(library, environments_[stage], notes);
       for (const auto& [name, version] : answer.versions)
-        add_told(versions[name][stage], version);
+        add_versions(versions[name][stage], version);
       for (const auto& [name, number] : answer.threads)
-        add_told(threads[name][stage], number);
+        add_versions(threads[name][stage], number);
     }
   }
-  found.software.versions = told_by_stage(versions, 0);
-  found.threads = told_by_stage(threads, 0);
+  found.software.versions = summarize_by_stage(versions, 0);
+  found.threads = summarize_by_stage(threads, 0);
   if (has_unasked) {
     notes.emplace_back("libraries in a container or namespace are not asked for their versions");
   }
@@ -322,14 +316,14 @@ FoundSoftware RunSoftware::finish(base::ProcessRunner& processes,
   return found;
 }
 
-void add_told(std::string& told, std::string_view values) {
+void add_versions(std::string& known, std::string_view values) {
   constexpr std::string_view between = "; ";
   while (!values.empty()) {
     const std::size_t end = std::min(values.find(between), values.size());
     const std::string value(values.substr(0, end));
     values.remove_prefix(std::min(end + between.size(), values.size()));
-    if (("; " + told + "; ").find("; " + value + "; ") != std::string::npos) continue;
-    told += (told.empty() ? "" : "; ") + value;
+    if (("; " + known + "; ").find("; " + value + "; ") != std::string::npos) continue;
+    known += (known.empty() ? "" : "; ") + value;
   }
 }
 
@@ -343,9 +337,9 @@ spec::Facet libraries_facet(const FoundSoftware& found,
     const std::string name = fs::path(library.path).filename().string();
     const bool is_library = is_shared_library(name);
     if (!is_library && only_starts_others(name)) continue;
-    // Neither the environment nor the code says which build a program of the host's is.
-    add_told(facet.items[is_library ? name : std::string(spec::program_item) + name],
-             library.path + "=" + library.digest.hex.substr(0, digest_digits));
+    // Neither the environment nor the code tells which build of a host program was used.
+    add_versions(facet.items[is_library ? name : std::string(spec::program_item) + name],
+                 library.path + "=" + library.digest.hex.substr(0, digest_digits));
   }
   for (const auto& [name, version] : found.software.versions) {
     if (name != "compiler") facet.items[name] = version;

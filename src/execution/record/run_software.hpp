@@ -5,9 +5,10 @@
 #include <sabath/probe/library_watch.hpp>
 #include <sabath/probe/loaded_libraries.hpp>
 #include <sabath/probe/open_watch.hpp>
+#include <sabath/spec/facet.hpp>
 #include <sabath/spec/host_facts.hpp>
 #include <sabath/spec/run_plan.hpp>
-#include <sabath/spec/run_record.hpp>
+#include <sabath/spec/software.hpp>
 
 #include <chrono>
 #include <filesystem>
@@ -20,31 +21,31 @@
 
 namespace sabath::execution {
 
-/// What was really loaded by a run, and what it costs to know.
+/// Software that a run loaded, and the cost of finding out.
 struct FoundSoftware {
   spec::Software software{};
-  std::map<std::string, std::string> threads{};  ///< by library: how many it would use
-  double cpu_s = 0;                              ///< of looking while the stages ran
-  spec::Facet opened{};                          ///< files that nothing else names
+  std::map<std::string, std::string> threads{};  ///< that a library would use, by library
+  double cpu_s = 0;                              ///< of the examination
+  spec::Facet opened{};                          ///< files that no other facet names
 };
 
-/// "1.0; 2.0": adds those of `values`, one or several, that are not told yet.
-void add_told(std::string& told, std::string_view values);
+/// Adds to "1.0; 2.0" those of `values` that are missing.
+void add_versions(std::string& known, std::string_view values);
 
-/// Finds out what the processes of a run's stages load and open.
+/// Finds the libraries that the processes of a run's stages load, and the files that they open.
 class RunSoftware {
  public:
   /// `plan` must outlive this.
   RunSoftware(const spec::RunPlan& plan, std::filesystem::path run_directory);
 
-  /// Runs a stage's command, and has its processes looked at meanwhile. The program that it names
-  /// first counts as seen, however soon it ends, and a script does, too.
+  /// Runs a stage's command and examines its processes meanwhile. The program that it names first
+  /// counts as seen, however soon it ends, and so does a script.
   base::ProcessResult run(const std::string& stage,
                           base::Command command,
                           base::ProcessRunner& processes,
                           std::stop_token stop);
-  /// Once all stages have ended: digests of what was loaded and opened, and what the libraries say
-  /// of themselves. Those are asked by processes of `program`, this sabath.
+  /// After all stages: digests of what was loaded and opened, and what the libraries report of
+  /// themselves. Processes of `program`, this sabath, ask the libraries.
   FoundSoftware finish(base::ProcessRunner& processes,
                        const std::filesystem::path& program,
                        const spec::CpuFacts& cpu,
@@ -67,18 +68,19 @@ class RunSoftware {
   std::map<std::string, probe::MappedFile> programs_{};      ///< that stages began with, by path
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   probe::OpenWatch opens_;
-  probe::LibraryWatch watch_;  ///< last: its thread looks with `opens_`, too
+  probe::LibraryWatch watch_;  ///< last: its thread uses `opens_`
 };
 
-/// Shared libraries by name and programs as "program.NAME", "PATH=DIGEST" of each file, that were
-/// loaded and are neither of the environment nor of the recipe nor of the run itself, whose own
-/// facets say what they are; and what the libraries said of themselves. No shells, and nothing else
-/// that only starts others.
+/// Returns the loaded libraries by name, and programs as "program.NAME", as "PATH=DIGEST" of each
+/// file; and what the libraries reported. Without what belongs to the environment, the recipe or
+/// the run, which have facets of their own, and without shells and other programs that only start
+/// programs.
 spec::Facet libraries_facet(const FoundSoftware& found,
                             const spec::RunPlan& plan,
                             const std::filesystem::path& run_directory);
 
-/// That, `opened`, and `packages` where a Python of no layer was seen: name -> version.
+/// Adds that facet, `opened`, and `packages` (name -> version) where a Python outside of all layers
+/// was seen.
 void add_software_facets(const FoundSoftware& found,
                          const spec::RunPlan& plan,
                          const std::filesystem::path& run_directory,

@@ -6,8 +6,9 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/home/batch_files.hpp>
-#include <sabath/spec/output_kept.hpp>
+#include <sabath/spec/run_record.hpp>
 #include <sabath/spec/session_variables.hpp>
+#include <sabath/spec/stage_record.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -34,10 +35,10 @@ void put_first(const std::optional<std::vector<T>>& earlier, std::optional<std::
   put_first(*earlier, *items);
 }
 
-/// Each node once, as it was seen first.
+/// Adds each node once, as it was seen first.
 void put_hosts(const RunRecord& earlier, RunRecord& record) {
   std::erase_if(record.hosts, [&](const spec::HostFacts& host) {
-    return std::any_of(earlier.hosts.begin(), earlier.hosts.end(), [&](const auto& other) {
+    return std::ranges::any_of(earlier.hosts, [&](const auto& other) {
       return other.node == host.node && other.identity() == host.identity();
     });
   });
@@ -46,31 +47,28 @@ void put_hosts(const RunRecord& earlier, RunRecord& record) {
 
 void put_software(const spec::Software& earlier, spec::Software& software) {
   for (const spec::LoadedLibrary& library : earlier.libraries) {
-    const auto same =
-        std::find_if(software.libraries.begin(), software.libraries.end(), [&](const auto& other) {
-          return other.path == library.path && other.digest == library.digest;
-        });
+    const auto same = std::ranges::find_if(software.libraries, [&](const auto& other) {
+      return other.path == library.path && other.digest == library.digest;
+    });
     if (same == software.libraries.end()) {
       software.libraries.push_back(library);
     } else {
       put_first(library.stages, same->stages);
     }
   }
-  std::sort(software.libraries.begin(), software.libraries.end(), [](const auto& a, const auto& b) {
-    return a.path < b.path;
-  });
+  std::ranges::sort(software.libraries, {}, &spec::LoadedLibrary::path);
   software.versions.insert(earlier.versions.begin(), earlier.versions.end());
   put_first(earlier.notes, software.notes);
   if (!earlier.packages) return;
   if (!software.packages) software.packages.emplace();
   for (const auto& [name, versions] : *earlier.packages) {
-    std::string& told = (*software.packages)[name];
-    const std::string later = std::exchange(told, versions);
-    add_told(told, later);
+    std::string& known = (*software.packages)[name];
+    const std::string later = std::exchange(known, versions);
+    add_versions(known, later);
   }
 }
 
-/// What both name is as the earlier step had it.
+/// Where both have a value, the earlier step's stays.
 void put_opened(const spec::Facet& earlier, spec::Facet& opened) {
   const std::string method(spec::opened_method);
   const auto later = opened.items.find(method);
@@ -104,7 +102,7 @@ std::vector<spec::PlannedStage> stages_of_step(const spec::RunPlan& plan,
   const std::vector<std::string>& names = batch.steps[step - 1].stages;
   std::vector<spec::PlannedStage> stages;
   for (const spec::PlannedStage& stage : plan.stages) {
-    if (std::find(names.begin(), names.end(), stage.name) != names.end()) stages.push_back(stage);
+    if (std::ranges::find(names, stage.name) != names.end()) stages.push_back(stage);
   }
   if (stages.size() != names.size()) {
     throw Error(ErrorKind::usage,
@@ -148,11 +146,11 @@ std::chrono::nanoseconds grace_in_job(const std::optional<BatchPart>& batch) {
   const auto& limit = batch->plan.steps.at(batch->step - 1).resources.time;
   const seconds warning = batch->plan.site.warning;
   // A short job is warned later (launch/job_script.cpp).
-  const seconds told = limit ? std::min<seconds>(warning, *limit / 2) : warning;
-  return std::max<std::chrono::nanoseconds>(usual, told - for_the_record);
+  const seconds early = limit ? std::min<seconds>(warning, *limit / 2) : warning;
+  return std::max<std::chrono::nanoseconds>(usual, early - for_the_record);
 }
 
-void tell_out_of_time(const BatchPart& batch,
+void mark_out_of_time(const BatchPart& batch,
                       const std::string& run_id,
                       base::WallTime now,
                       RunRecord& record) {
@@ -216,9 +214,8 @@ MadeOutputs made_by(const RunRecord& earlier) {
 void complete_stages(const spec::RunPlan& plan, RunRecord& record) {
   std::vector<spec::StageRecord> stages;
   for (const spec::PlannedStage& stage : plan.stages) {
-    const auto found = std::find_if(record.stages.begin(),
-                                    record.stages.end(),
-                                    [&](const auto& one) { return one.name == stage.name; });
+    const auto found = std::ranges::find_if(
+        record.stages, [&](const auto& one) { return one.name == stage.name; });
     if (found != record.stages.end()) {
       stages.push_back(*found);
       continue;

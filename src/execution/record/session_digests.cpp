@@ -16,9 +16,9 @@ std::optional<KeyedDigest> digests_of_home(const std::filesystem::path& state_di
 }
 
 /// As long as a SHA-256, which nobody takes for a secret.
-std::string value_of(const KeyedDigest& digests,
-                     const std::string& name,
-                     const std::string& value) {
+std::string keyed_value(const KeyedDigest& digests,
+                        const std::string& name,
+                        const std::string& value) {
   const std::string digest = digests.of(name + "=" + value);
   return digests.key_name().substr(0, spec::key_name_digits) + digest.substr(spec::key_name_digits);
 }
@@ -39,7 +39,7 @@ spec::Facet session_digests(const spec::RunPlan& plan, const base::Environment& 
       if (found == seen.end() || found->second.find(value) == std::string::npos) continue;
       if (stage.environment.contains(name)) continue;
       const auto [item, is_new] = facet.items.try_emplace(base::printable(name));
-      if (is_new && digests) item->second = value_of(*digests, name, value);
+      if (is_new && digests) item->second = keyed_value(*digests, name, value);
     }
   }
   return facet;
@@ -49,7 +49,7 @@ std::string session_digest(const std::filesystem::path& state_directory,
                            const std::string& name,
                            const std::string& value) {
   const auto digests = digests_of_home(state_directory);
-  return digests ? value_of(*digests, name, value) : std::string();
+  return digests ? keyed_value(*digests, name, value) : std::string();
 }
 
 }  // namespace sabath::execution

@@ -36,7 +36,7 @@ void add(GpuUsage& gpu, double gpu_s, const GpuUsage& other, double other_s) {
     gpu.throttled[reason] += samples;
 }
 
-/// What is combined alike in both cases.
+/// Fields that both cases combine alike.
 UsageSummary common(const TimedUsage& first, const TimedUsage& second) {
   UsageSummary all = first.usage;
   const UsageSummary& other = second.usage;
@@ -48,8 +48,8 @@ UsageSummary common(const TimedUsage& first, const TimedUsage& second) {
   all.write_bytes = both(all.write_bytes, other.write_bytes, sum);
   for (const GpuUsage& gpu : other.gpus.value_or(std::vector<GpuUsage>{})) {
     if (!all.gpus) all.gpus.emplace();
-    const auto same = std::find_if(
-        all.gpus->begin(), all.gpus->end(), [&](const auto& one) { return one.uuid == gpu.uuid; });
+    const auto same =
+        std::ranges::find_if(*all.gpus, [&](const auto& one) { return one.uuid == gpu.uuid; });
     if (same == all.gpus->end()) {
       all.gpus->push_back(gpu);
     } else {

@@ -4,16 +4,16 @@
 
 namespace sabath::execution {
 
-/// The use of one step, or node, and of how long.
+/// Usage of one step, or node, and its duration.
 struct TimedUsage {
   spec::UsageSummary usage{};
   double seconds = 0;
 };
 
-/// One after the other, as if it had been one.
+/// Adds usage in sequence.
 spec::UsageSummary one_after_other(const TimedUsage& first, const TimedUsage& second);
-/// Both at once: of `other`, on another node or out of sight of the first, for a part of its time.
-/// Peaks are added, as if they had come at the same time.
+/// Adds usage at the same time: `other`, on another node or out of sight of the first, for a part
+/// of its time. Adds peaks as if they came at the same time.
 spec::UsageSummary side_by_side(const TimedUsage& first, const TimedUsage& other);
 
 }  // namespace sabath::execution

@@ -15,8 +15,8 @@ namespace fs = std::filesystem;
 using base::Error;
 using base::ErrorKind;
 
-/// What a copy of a folder is made of. Links are followed, since a copy needs nothing else; but for
-/// those to a folder that is copied anyway, which may lie around them.
+/// Content of a directory's copy. Links are followed, since a copy needs nothing else. The
+/// exception are links to a directory that is copied anyway.
 class CopyList {
  public:
   struct Entry {
@@ -42,7 +42,7 @@ class CopyList {
     for (const auto& entry : fs::directory_iterator(from)) {
       std::error_code code;
       const fs::file_status status = entry.status(code);
-      // What leads nowhere, or to itself, leads nowhere in the copy either.
+      // A link that leads nowhere, or to itself, leads nowhere in the copy either.
       const bool is_nothing = status.type() == fs::file_type::not_found ||
                               code == std::errc::too_many_symbolic_link_levels;
       if (is_nothing) continue;
@@ -80,7 +80,7 @@ void copy_one(const fs::path& source, const fs::path& copy) {
   throw Error(ErrorKind::storage, copy.string() + ": is not as long as " + source.string());
 }
 
-/// The copy is others', too: nobody is to write into it.
+/// Other processes share the copy: it must not be written to.
 void make_read_only(const fs::path& path) {
   constexpr auto all_read = static_cast<fs::perms>(0444);
   constexpr auto all_enter = static_cast<fs::perms>(0555);
@@ -102,14 +102,14 @@ void make_read_only(const fs::path& path) {
 
 std::uint64_t copied_bytes(const fs::path& source) {
   std::uint64_t bytes = 0;
-  CopyList(source, "/", [&](const CopyList::Entry& entry) {
+  const CopyList list(source, "/", [&](const CopyList::Entry& entry) {
     if (entry.kind == CopyList::Entry::Kind::file) bytes += fs::file_size(entry.from);
   });
   return bytes;
 }
 
 void copy_files(const fs::path& source, const fs::path& copy, const std::stop_token& stop) {
-  CopyList(source, copy, [&](const CopyList::Entry& entry) {
+  const CopyList list(source, copy, [&](const CopyList::Entry& entry) {
     if (stop.stop_requested())
       throw Error(ErrorKind::interrupted, "interrupted while inputs were copied to the node");
     using Kind = CopyList::Entry::Kind;

@@ -32,9 +32,9 @@ namespace fs = std::filesystem;
 using base::Error;
 using base::ErrorKind;
 
-/// Before what processes on the nodes tell `exec`: others print there, too.
-constexpr std::string_view told_head = "sabath-copies: ";
-/// Tens of GiB from a slow disk. What is left then the next run on the node removes.
+/// Prefix of lines for `exec`: other programs print there too.
+constexpr std::string_view line_head = "sabath-copies: ";
+/// For tens of GiB from a slow disk. The next run on the node removes what is left.
 constexpr std::chrono::minutes longest_removal{2};
 
 fs::path folder_of(const WantedCopies& wanted,
@@ -59,12 +59,12 @@ bool is_image(const WantedCopies::Item& item) {
   return item.image.has_value();
 }
 
-/// Of one node, in lines for `exec`.
-class Told final : public base::Observer {
+/// Warnings of one node, as lines for `exec`.
+class ReportedLines final : public base::Observer {
  public:
   void note(std::string_view) override {}
   void warn(std::string_view text, std::string_view hint) override {
-    lines.push_back(std::string(told_head) + probe::node_name() + ": " + std::string(text) +
+    lines.push_back(std::string(line_head) + probe::node_name() + ": " + std::string(text) +
                     (hint.empty() ? "" : ": " + std::string(hint)));
   }
   void progress(const base::Progress&) override {}
@@ -72,19 +72,19 @@ class Told final : public base::Observer {
   std::vector<std::string> lines{};
 };
 
-/// What nodes told, each once.
+/// Returns the warnings of nodes, each once.
 std::vector<std::string> told_in(const std::string& output) {
-  std::vector<std::string> told;
+  std::vector<std::string> warnings;
   std::istringstream lines(output);
   for (std::string line; std::getline(lines, line);) {
-    const std::size_t at = line.find(told_head);
+    const std::size_t at = line.find(line_head);
     if (at == std::string::npos) continue;
-    told.push_back(base::printable(line.substr(at + told_head.size())));
+    warnings.push_back(base::printable(line.substr(at + line_head.size())));
   }
-  return told;
+  return warnings;
 }
 
-/// The last of what a program said that has words: some draw lines around it.
+/// The last line with words: some programs draw lines around their messages.
 std::string last_words(const std::string& errors) {
   std::string last;
   std::istringstream lines(errors);
@@ -96,7 +96,7 @@ std::string last_words(const std::string& errors) {
   return last;
 }
 
-/// Of all processes on this node that are to do the same.
+/// Among all processes on this node with the same task.
 bool is_first_here(const std::string& what, const fs::path& file) {
   const fs::path mark = file.parent_path() / (".copied-" + probe::node_name());
   if (what == "remove") return ::unlink(mark.c_str()) == 0;
@@ -167,7 +167,7 @@ std::vector<HeldCopy> make_copies(const WantedCopies& wanted,
 std::vector<HeldCopy> find_copies(const WantedCopies& wanted,
                                   const base::Environment& environment,
                                   base::Clock& clock) {
-  base::SilentObserver silent;  // told when the copies were to be made
+  base::SilentObserver silent;  // warned when the copies were made
   std::vector<HeldCopy> copies;
   const fs::path folder = folder_of(wanted, environment, silent);
   if (folder.empty()) return copies;
@@ -230,7 +230,7 @@ std::vector<base::Command> starters_of(const std::vector<spec::PlannedStage>& st
       for (const auto& [name, value] : stage.environment)
         variables[name] = value;
       const planning::ParallelPrefix prefix = planning::prefix_for(
-          *stage.parallel, site_prefix, stage.resources, plan.place.has_value(), variables);
+          *stage.parallel, site_prefix, stage.resources, plan.slots.has_value(), variables);
       variables.insert(prefix.defaults.begin(), prefix.defaults.end());
       for (const auto& [name, value] : rank_variables(prefix, 1))
         variables[name] = value;
@@ -261,17 +261,17 @@ std::vector<std::string> execute_copies(const std::string& what,
     end_loans(*wanted, environment, clock);
     return {};
   }
-  Told told;
+  ReportedLines lines;
   const bool any_image = std::any_of(wanted->items.begin(), wanted->items.end(), is_image);
-  if (any_image && !may_use_images(told)) std::erase_if(wanted->items, is_image);
-  for (const HeldCopy& held : make_copies(*wanted, environment, processes, clock, told, stop)) {
+  if (any_image && !may_use_images(lines)) std::erase_if(wanted->items, is_image);
+  for (const HeldCopy& held : make_copies(*wanted, environment, processes, clock, lines, stop)) {
     try {
       held.copy.lend(loan_for(*wanted, file));
     } catch (const Error& error) {
-      told.warn(error.what(), error.hint());
+      lines.warn(error.what(), error.hint());
     }
   }
-  return told.lines;
+  return lines.lines;
 }
 
 NodeCopies::NodeCopies(WantedCopies wanted, const fs::path& attempt, Tools tools)
@@ -281,8 +281,8 @@ NodeCopies::NodeCopies(WantedCopies wanted, const fs::path& attempt, Tools tools
 
 NodeCopies::~NodeCopies() {
   try {
-    // A job that is cancelled can start nothing any more. What its ranks do not remove on their way
-    // out the next run on their nodes does, since nobody wants it without this file.
+    // A cancelled job can start nothing any more. The next run on its nodes removes what its ranks
+    // leave, since nothing keeps it without this file.
     const fs::path over = file_.string() + ".over";
     fs::rename(file_, over);
     end_loans(wanted_, base::current_environment(), tools_.clock);

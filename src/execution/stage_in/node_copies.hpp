@@ -4,7 +4,7 @@
 
 #include <sabath/base/process/process.hpp>
 #include <sabath/base/trust.hpp>
-#include <sabath/env/environment_image.hpp>
+#include <sabath/env/prefix_image.hpp>
 #include <sabath/spec/run_plan.hpp>
 #include <sabath/spec/site.hpp>
 
@@ -16,27 +16,27 @@
 
 namespace sabath::execution {
 
-/// What of a run is to lie on the disk of each node that executes it.
+/// What the disk of each node that executes a run should have.
 struct WantedCopies {
   struct Item {
     std::string key{};  ///< names the content
-    /// As the plan names it: an input, or the prefix of a layer.
+    /// As in the plan: an input, or the prefix of a layer.
     std::filesystem::path source{};
     std::optional<env::PrefixImage> image{};  ///< that a prefix is unpacked from
   };
-  std::string folder{};  ///< as the site says it, with its variable
-  std::string holder{};  ///< whom they are lent to: a run, and which attempt of it
+  std::string folder{};  ///< as in the site, with its variable
+  std::string holder{};  ///< run and attempt that keep them
   std::vector<Item> items{};
 };
 
-/// The data sets and images that the site wants to be copied. Of images that somebody could have
-/// written who is not trusted, and where this system does not let users mount them, none, which is
-/// told.
+/// Returns the data sets and images that the site wants to be copied. Without images that an
+/// untrusted user could have written, or where this system does not let users mount them; warns of
+/// those.
 WantedCopies wanted_copies(const spec::RunPlan& plan,
                            const spec::Staging& staging,
                            const base::Trust& trust,
                            base::Observer& observer);
-/// Can images be put in the places of prefixes on this system? Told where not.
+/// Returns true where this system can mount images in the places of prefixes; else warns.
 bool may_use_images(base::Observer& observer);
 
 /// A copy on this node, in use by this process.
@@ -44,46 +44,46 @@ struct HeldCopy {
   WantedCopies::Item item{};
   StagedCopy copy;
 };
-/// What cannot be copied is told and left out. Throws Error{interrupted}.
+/// Warns of what cannot be copied, and leaves it out. Throws Error{interrupted}.
 std::vector<HeldCopy> make_copies(const WantedCopies& wanted,
                                   const base::Environment& environment,
                                   base::ProcessRunner& processes,
                                   base::Clock& clock,
                                   base::Observer& observer,
                                   const std::stop_token& stop);
-/// Those that were made on this node for ranks.
+/// Returns the copies that were made on this node for ranks.
 std::vector<HeldCopy> find_copies(const WantedCopies& wanted,
                                   const base::Environment& environment,
                                   base::Clock& clock);
-/// Gives back on this node what was made for ranks, and removes it unless others use it.
+/// Gives back what was made for ranks on this node, and removes it unless others use it.
 void end_loans(const WantedCopies& wanted,
                const base::Environment& environment,
                base::Clock& clock);
 
-/// Does a stage in a job of so many nodes read the copies that `exec` has? Not where it may start
-/// processes on other nodes by itself.
+/// Returns whether a stage in a job of `job_nodes` nodes reads the copies of `exec`. False where it
+/// may start processes on other nodes by itself.
 bool sees_copies(const spec::PlannedStage& stage, int job_nodes);
-/// Lets such stages see a copy of an input where they would see the input.
+/// Makes such stages see a copy of an input in place of the input.
 void see_copy(const HeldCopy& held, int job_nodes, spec::RunPlan& plan);
-/// Of images, as `env::see_local_prefixes` wants them.
+/// Returns copies of images, as `env::see_local_prefixes` takes them.
 std::vector<env::LocalPrefix> prefixes_of(const std::vector<HeldCopy>& copies);
 
-/// Where an `exec` tells its ranks what is to be on their nodes.
+/// Returns the file by which an `exec` tells its ranks what their nodes should have.
 std::filesystem::path copies_file(const std::filesystem::path& attempt);
 void write_wanted_copies(const std::filesystem::path& file, const WantedCopies& wanted);
-/// Nothing where there is no such file. Throws Error{usage}.
+/// Returns nothing without such a file. Throws Error{usage}.
 std::optional<WantedCopies> read_wanted_copies(const std::filesystem::path& file);
 
-/// What starts the ranks of those stages that have some on other nodes, each once. What cannot be
-/// started the stage tells.
+/// Returns the commands that start ranks on other nodes, each once. The stage reports a command
+/// that cannot be started.
 std::vector<base::Command> starters_of(const std::vector<spec::PlannedStage>& stages,
                                        int job_nodes,
                                        const spec::RunPlan& plan,
                                        const std::string& site_prefix);
 
-/// The copies on all nodes of a job, for ranks that are started there. What starts the ranks starts
-/// processes that make them before, and others that remove them in the end: of those on one node
-/// the first does it. What cannot be is told: then ranks read where everything is.
+/// Copies on all nodes of a job, for the ranks there. The starter of the ranks starts processes
+/// that make them, and later processes that remove them; on each node the first process does the
+/// work. Warns of what fails: then ranks read from the shared file system.
 class NodeCopies {
  public:
   struct Tools {
@@ -97,9 +97,9 @@ class NodeCopies {
   NodeCopies(const NodeCopies&) = delete;
   NodeCopies& operator=(const NodeCopies&) = delete;
 
-  /// Once. Throws Error{interrupted}.
+  /// Call once. Throws Error{interrupted}.
   void make(std::vector<base::Command> starters, const std::stop_token& stop);
-  /// Those on this node.
+  /// Returns the copies on this node.
   std::vector<HeldCopy> here() const;
 
  private:

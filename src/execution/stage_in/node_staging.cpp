@@ -1,9 +1,11 @@
 #include "node_staging.hpp"
 
+#include <sabath/base/beneath.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/own_tree.hpp>
 #include <sabath/base/process/process_identity.hpp>
+#include <sabath/base/write_access.hpp>
 #include <sabath/env/container_command.hpp>
 #include <sabath/home/sites.hpp>
 
@@ -22,10 +24,6 @@ namespace fs = std::filesystem;
 using base::ProcessIdentity;
 
 constexpr std::string_view scratch_head = "sabath-work-";
-
-std::string own_text() {
-  return ProcessIdentity::current().text();
-}
 
 }  // namespace
 
@@ -73,7 +71,8 @@ void see_instead(const fs::path& source, const fs::path& copy, spec::PlannedStag
 }
 
 ScratchFolder::ScratchFolder(const fs::path& scratch)
-    : beneath_(scratch), path_(scratch / (std::string(scratch_head) + own_text())) {
+    : beneath_(scratch),
+      path_(scratch / (std::string(scratch_head) + ProcessIdentity::current().text())) {
   base::make_directories(scratch);
   const base::Directory above = beneath_.directory(scratch);
   if (base::can_others_exchange(above.status())) {
@@ -84,13 +83,13 @@ ScratchFolder::ScratchFolder(const fs::path& scratch)
   for (const std::string& name : above.names()) {
     if (!name.starts_with(scratch_head)) continue;
     const auto process = ProcessIdentity::parse(name.substr(scratch_head.size()));
-    // Of another node's nobody can tell here.
+    // A process of another node is unknown here.
     if (process && base::liveness_of(*process) == base::Liveness::gone)
       base::remove_own_tree(beneath_, scratch / name);
   }
-  const int made = beneath_.make(path_, 0700);
+  const int made = base::make_marked(above, path_.filename().string(), 0700);
   if (made != 0 && made != EEXIST) base::throw_errno(path_.string(), "cannot make", made);
-  // Others may write to the folder above, and can foresee the name.
+  // Others may write to the directory above, and can foresee the name.
   const struct stat status = beneath_.directory(path_).status();
   if (status.st_uid != ::geteuid() || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
     throw base::Error(base::ErrorKind::storage,

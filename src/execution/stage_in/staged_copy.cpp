@@ -2,7 +2,6 @@
 
 #include "copied_files.hpp"
 
-#include <sabath/base/beneath.hpp>
 #include <sabath/base/digest.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
@@ -10,6 +9,7 @@
 #include <sabath/base/process/process_identity.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/base/unique_fd.hpp>
+#include <sabath/base/write_access.hpp>
 
 #include <algorithm>
 #include <cctype>
@@ -30,8 +30,9 @@ using base::Error;
 using base::ErrorKind;
 using base::ProcessIdentity;
 
-constexpr std::string_view lent_head = "lent-";  ///< then ProcessIdentity.NAME of who lent it
+constexpr std::string_view loan_head = "loan-";  ///< then ProcessIdentity.NAME of the lender
 constexpr std::string_view gone_head = ".gone-";
+constexpr std::string_view new_head = "new-";  ///< then ProcessIdentity-DIGEST
 constexpr auto pause = std::chrono::milliseconds(50);
 constexpr std::uint64_t spare_bytes = std::uint64_t{64} << 20U;
 
@@ -49,7 +50,7 @@ std::string own_text() {
   return ProcessIdentity::current().text();
 }
 
-/// Nobody knows of a process that is gone, or of a text that names none.
+/// Unknown for a process that is gone, or a text that names none.
 bool is_gone(const std::string& text) {
   const auto process = ProcessIdentity::parse(text);
   return !process || base::liveness_of(*process) == base::Liveness::gone;
@@ -72,9 +73,9 @@ class OwnFile {
 
 bool take(const fs::path& file);
 
-/// Removes a file whose holder is gone. Between reading and removing it, it may become that of
-/// another who found the same: so it is read again by the one who alone may remove what the holder
-/// left. False where somebody has it.
+/// Removes a file whose holder is gone. Between reading and removing it, the file may become that
+/// of another process that found the same. So it is read again by the only process that may remove
+/// what the holder left. Returns false where a process has it.
 bool is_freed(const fs::path& file) {
   const auto holder = base::read_file_if_exists(file);
   if (!holder) return true;
@@ -87,21 +88,21 @@ bool is_freed(const fs::path& file) {
   return base::read_file_if_exists(file) == holder && fs::remove(file, code);
 }
 
-/// The file is this process's alone, until it is removed or this process is gone.
+/// The file belongs to this process alone, until it is removed or the process is gone.
 bool take(const fs::path& file) {
   const std::string self = own_text();
   return base::write_file_once(file, self) || (is_freed(file) && base::write_file_once(file, self));
 }
 
 bool is_loan(const std::string& user) {
-  return user.starts_with(lent_head);
+  return user.starts_with(loan_head);
 }
 
 bool is_lent_to(const std::string& user, const std::string& name) {
   return is_loan(user) && user.ends_with("." + name);
 }
 
-/// What was on a disk when the node went down may not have been written.
+/// What was on a disk when the node went down may be incomplete.
 bool is_of_earlier_boot(const std::string& identity) {
   const auto maker = ProcessIdentity::parse(identity);
   const ProcessIdentity self = ProcessIdentity::current();
@@ -109,7 +110,7 @@ bool is_of_earlier_boot(const std::string& identity) {
 }
 
 bool is_loan_over(const fs::path& file) {
-  if (is_of_earlier_boot(file.filename().string().substr(lent_head.size()))) return true;
+  if (is_of_earlier_boot(file.filename().string().substr(loan_head.size()))) return true;
   const std::string text = base::read_file_if_exists(file).value_or("");
   const std::size_t line = text.find('\n');
   if (line == std::string::npos) return false;  // it is being made
@@ -124,7 +125,7 @@ bool is_over(const fs::path& user) {
   return is_loan(name) ? is_loan_over(user) : is_gone(name);
 }
 
-/// Those that are gone are forgotten. Where it cannot be told, somebody may use it.
+/// Forgets those that are gone. In doubt the copy is in use.
 bool has_users(const fs::path& place) noexcept {
   try {
     if (!fs::exists(users_of(place))) return false;
@@ -143,14 +144,13 @@ bool has_users(const fs::path& place) noexcept {
   }
 }
 
-/// The folder above is the user's own, by whatever links the site names it.
+/// The directory above is the user's own, whatever links the site's path has.
 void remove_own(const fs::path& path) {
   base::remove_own_tree(base::Beneath(path.parent_path()), path);
 }
 
-/// Removes a copy that nobody uses. One who comes says first that he uses it, and looks then
-/// whether it is being removed; this says first that it removes it, and looks then who uses it: at
-/// least one of both sees the other.
+/// Removes a copy without users. A new user first marks its use, then looks for a removal. The
+/// removal first marks itself, then looks for users. So at least one of both sees the other.
 void remove_unused(const fs::path& place) noexcept {
   try {
     std::error_code code;
@@ -162,6 +162,8 @@ void remove_unused(const fs::path& place) noexcept {
       fs::remove(closing_of(place), code);
       return;
     }
+    // An older version made copies without a mark. This folder lies in a private one.
+    base::mark(base::Directory::open(place, base::Links::any));
     fs::rename(place, gone, code);
     remove_own(code ? place : gone);
   } catch (const std::exception&) {
@@ -169,7 +171,7 @@ void remove_unused(const fs::path& place) noexcept {
   }
 }
 
-/// Of one who was killed while he removed the copy.
+/// Left by a process that was killed while it removed the copy.
 void forget_closer(const fs::path& place) {
   try {
     is_freed(closing_of(place));
@@ -184,12 +186,17 @@ bool is_digest(std::string_view text) {
          });
 }
 
-/// Nothing that is not a copy by its name and by what is in it.
+/// Never removes what is not a copy by its name and content.
 void remove_all_unused(const fs::path& root) {
   for (const auto& entry : fs::directory_iterator(root)) {
     const std::string name = entry.path().filename().string();
     std::error_code none;
     if (!fs::is_directory(entry.symlink_status(none))) continue;
+    const std::size_t dash = name.rfind('-');
+    // A process was killed while it made the folder of a copy.
+    if (name.starts_with(new_head) && is_digest(name.substr(dash + 1)) &&
+        is_gone(name.substr(new_head.size(), dash - new_head.size())))
+      remove_own(entry.path());
     if (!fs::is_directory(fs::symlink_status(users_of(entry.path()), none))) continue;
     if (name.starts_with(gone_head) && is_digest(name.substr(name.rfind('-') + 1))) {
       remove_own(entry.path());
@@ -203,7 +210,8 @@ fs::path root_in(const fs::path& folder) {
   return folder / ("sabath-staged-" + std::to_string(::getuid()));
 }
 
-/// Where others may write, and the folder is not sticky, they can exchange it at any moment.
+/// In a directory that others may write to and that is not sticky, they can replace it at any
+/// moment.
 bool can_be_exchanged(const fs::path& root) {
   struct stat status {};
   if (::stat(root.parent_path().c_str(), &status) != 0) return true;
@@ -216,8 +224,8 @@ bool is_users_own(const fs::path& root) {
          status.st_uid == ::geteuid() && !base::can_others_write(status) && !can_be_exchanged(root);
 }
 
-/// The name of the folder is known to everybody, and others may write where it lies: it is used
-/// when it is this user's own, and no link.
+/// The name of the directory is known, and others may write to the one above. It is used when it is
+/// this user's own, and not a link.
 bool is_own_folder(const fs::path& root, base::Observer& observer) {
   base::make_directories(root.parent_path());
   if (::mkdir(root.c_str(), 0700) != 0 && errno != EEXIST)
@@ -236,7 +244,7 @@ bool is_own_folder(const fs::path& root, base::Observer& observer) {
   return true;
 }
 
-/// Says most by its name; others may look at it at any moment.
+/// The name says most; others may read it at any moment.
 void make_mark(const fs::path& file, const std::string& text = {}) {
   const base::UniqueFd fd(::open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
   if (!fd) base::throw_errno(file.string(), "cannot make", errno);
@@ -244,12 +252,28 @@ void make_mark(const fs::path& file, const std::string& text = {}) {
     base::throw_errno(file.string(), "cannot write", errno);
 }
 
-/// One who removes what nobody uses may take the folder away at any moment before this has ended.
+/// The folder appears with its mark, by which it may be removed (base::why_kept).
+void make_place(const fs::path& place) {
+  std::error_code none;
+  if (!fs::exists(place, none)) {
+    const base::Directory root = base::Directory::open(place.parent_path(), base::Links::any);
+    const std::string name = place.filename().string();
+    const std::string unnamed = std::string(new_head) + own_text() + "-" + name;
+    int code = base::make_marked(root, unnamed, 0755);
+    if (code == 0) code = root.rename_no_replace(unnamed, root, name);
+    if (code != 0) remove_own(place.parent_path() / unnamed);
+    if (code != 0 && code != EEXIST) base::throw_errno(place.string(), "cannot make", code);
+  }
+  if (::mkdir(users_of(place).c_str(), 0755) != 0 && errno != EEXIST)
+    base::throw_errno(place.string(), "cannot make the folder", errno);
+}
+
+/// A process that removes an unused copy may take the directory away before this has ended.
 void become_user(const fs::path& place, base::Clock& clock) {
   constexpr int most_tries = 20;
   for (int tries = 1;; ++tries) {
     try {
-      base::make_directories(users_of(place));
+      make_place(place);
       make_mark(users_of(place) / own_text());
       return;
     } catch (const Error&) {
@@ -274,7 +298,7 @@ bool is_lent(const fs::path& place, const std::string& name) {
   });
 }
 
-/// False where it is lent to others, or is not there.
+/// Returns false where it is kept for others, or is missing.
 bool give_back(const fs::path& place, const std::string& name) {
   bool is_others = false;
   for (const fs::path& user : users_in(place)) {
@@ -288,7 +312,7 @@ bool give_back(const fs::path& place, const std::string& name) {
   return !is_others && fs::exists(place);
 }
 
-/// False where there is no room. The copy is there when it is whole.
+/// Returns false where there is too little room. The copy appears when it is complete.
 bool fill(const fs::path& place, const CopySource& source, base::Observer& observer) {
   const std::uint64_t bytes = source.bytes();
   const std::uint64_t free_bytes = fs::space(place).available;
@@ -322,7 +346,7 @@ std::optional<StagedCopy> StagedCopy::find(const fs::path& folder,
     if (!is_users_own(root_in(folder)) || !is_lent(place, name)) return std::nullopt;
     become_user(place, clock);
     StagedCopy copy(place);
-    // In this order, as when one is made.
+    // In the same order as when one is made.
     const bool is_closing = fs::exists(closing_of(place));
     const bool is_there = fs::exists(users_of(place) / own_text()) && fs::exists(copy.path());
     return is_closing || !is_there ? std::nullopt : std::optional(std::move(copy));
@@ -332,7 +356,7 @@ std::optional<StagedCopy> StagedCopy::find(const fs::path& folder,
 }
 
 void StagedCopy::lend(const Loan& loan) const {
-  make_mark(users_of(place_) / (std::string(lent_head) + own_text() + "." + loan.name),
+  make_mark(users_of(place_) / (std::string(loan_head) + own_text() + "." + loan.name),
             loan.while_there.string() + "\n" + loan.until_there.string());
 }
 
@@ -403,13 +427,13 @@ std::optional<StagedCopy> StagedCopy::try_make(const fs::path& folder,
     become_user(place, clock);
     StagedCopy copy(place);
     std::error_code code;
-    // In this order: what was removed in between has no user either.
+    // In this order: a copy that was removed in between has no user either.
     const bool is_closing = fs::exists(closing_of(place), code);
     if (!is_closing && fs::exists(users_of(place) / own_text(), code)) {
       if (fs::exists(copy.path(), code)) return copy;
       if (take(maker_of(place))) {
         const OwnFile making(maker_of(place));  // where it fails, others are not to wait for it
-        // Whoever made it last may have come in between.
+        // The process that made it last may have come in between.
         if (fs::exists(copy.path(), code) || fill(place, source, observer)) return copy;
         return std::nullopt;
       }

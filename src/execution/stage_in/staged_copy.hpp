@@ -13,42 +13,42 @@
 
 namespace sabath::execution {
 
-/// What a copy on a node's own disk is made of.
+/// Source of a copy on a node's own disk.
 struct CopySource {
-  std::string key{};                       ///< names the content: the digits of its digest
-  std::filesystem::path path{};            ///< what is read where there is no copy
-  std::function<std::uint64_t()> bytes{};  ///< that the copy takes
-  /// Makes the copy, read-only, where nothing is yet.
+  std::string key{};                       ///< digits of the content's digest
+  std::filesystem::path path{};            ///< that is read without a copy
+  std::function<std::uint64_t()> bytes{};  ///< of the copy
+  /// Creates the copy, read-only, where nothing exists yet.
   std::function<void(const std::filesystem::path& copy)> make{};
 };
 
-/// Of a file, or of a folder with all in it.
+/// Returns the source for a file, or for a directory with everything in it.
 CopySource files_to_copy(const std::string& key,
                          const std::filesystem::path& path,
                          const std::stop_token& stop);
 
-/// For whom a copy stays: as long as the node is not started anew, `while_there` is there, and
-/// `until_there` is not.
+/// Conditions under which a copy stays for a later process: the node is not restarted,
+/// `while_there` exists, and `until_there` does not.
 struct Loan {
   std::string name{};
   std::filesystem::path while_there{};
   std::filesystem::path until_there{};
 };
 
-/// A copy of a file or folder on the node's own disk, as long as this lives. There is one of each
-/// content for all processes of the user on the node. Whoever uses it last removes it; what was
-/// left by processes that were killed is removed by the next one that comes.
+/// A copy of a file or directory on the node's own disk, as long as this lives. All processes of
+/// the user on the node share one copy of each content. The last user removes it. The next process
+/// removes what killed processes left.
 class StagedCopy {
  public:
-  /// Nothing where there is not room enough, the folder for copies is not this user's own, or
-  /// copying fails, which is told: then the source is what there is. Throws Error{interrupted}.
+  /// Returns nothing where there is too little room, the directory for copies belongs to another
+  /// user, or copying fails, with a warning. Throws Error{interrupted}.
   static std::optional<StagedCopy> make(const std::filesystem::path& folder,
                                         const CopySource& source,
                                         base::Clock& clock,
                                         base::Observer& observer,
                                         const std::stop_token& stop);
-  /// The one that was lent to somebody. It is this process's, too, when that becomes another
-  /// program.
+  /// Finds a copy that was kept for a later process. It stays this process's when the process
+  /// becomes another program.
   static std::optional<StagedCopy> find(const std::filesystem::path& folder,
                                         const std::string& key,
                                         const std::string& name,
@@ -61,11 +61,11 @@ class StagedCopy {
 
   std::filesystem::path path() const { return place_ / "data"; }
 
-  /// It is there for processes that are still to come, until `end_loan` or the loan lasts no more.
-  /// Throws Error{storage}.
+  /// Keeps the copy for processes that come later, until `end_loans` or the end of the loan's
+  /// conditions. Throws Error{storage}.
   void lend(const Loan& loan) const;
-  /// Removes copies that were lent to somebody, unless others use them: those who do not yet have
-  /// ended, as they must, are waited for a short while.
+  /// Removes copies that were kept for later processes, unless others use them. Waits a short while
+  /// for users that are about to end.
   static void end_loans(const std::filesystem::path& folder,
                         const std::vector<std::string>& keys,
                         const std::string& name,

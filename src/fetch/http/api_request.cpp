@@ -1,9 +1,9 @@
 #include "api_request.hpp"
 
-#include "backoff.hpp"
-#include "exchange.hpp"
+#include "answer.hpp"
+#include "attempt.hpp"
 #include "http_status.hpp"
-#include "receiver.hpp"
+#include "http_stream.hpp"
 
 #include <sabath/base/error.hpp>
 
@@ -18,7 +18,7 @@ using base::ErrorKind;
 constexpr std::size_t longest_body = 256U << 20U;
 constexpr int attempts = 4;
 
-/// Keeps the body of a document, or only what was said before it.
+/// Keeps the answer, and the body where it is wanted.
 class Document final : public Receiver {
  public:
   explicit Document(bool wants_body) : wants_body_(wants_body) {}
@@ -36,7 +36,7 @@ class Document final : public Receiver {
   bool wants_body_;
 };
 
-/// The target of the link with rel="next" in a Link header; empty where there is none.
+/// Returns the target of the link with rel="next" in a Link header; empty without one.
 std::string next_link(std::string_view header) {
   while (!header.empty()) {
     const auto open = header.find('<');
@@ -52,49 +52,36 @@ std::string next_link(std::string_view header) {
   return {};
 }
 
-std::string header_of(const Exchange& exchange, const char* name) {
-  curl_header* found = nullptr;
-  if (curl_easy_header(exchange.handle(), name, 0, CURLH_HEADER, -1, &found) != CURLHE_OK)
-    return {};
-  return found->value;
-}
-
-[[noreturn]] void throw_failure(const std::string& url, const Failure& failure) {
-  ErrorKind kind = failure.not_found ? ErrorKind::not_found : ErrorKind::transfer;
-  if (failure.access_needed) kind = ErrorKind::access;
-  throw Error(kind, displayed_url(url) + ": " + failure.problem, failure.hint);
-}
-
 struct Attempt {
   std::optional<ApiAnswer> answer{};
   Failure failure{};
 };
 
-/// Runs the exchange with its redirects.
-Exchange::Ending run(Exchange& exchange, const ApiClient& client, const std::stop_token& stop) {
+/// Runs a request with its redirects.
+HttpStream::Ending run(HttpStream& stream, const ApiClient& client, const std::stop_token& stop) {
   for (;;) {
-    const auto is_alive = [&] { return !exchange.is_stuck(); };
-    const auto code = client.loop.run(exchange.handle(), stop, is_alive);
+    const auto is_alive = [&] { return !stream.is_stuck(); };
+    const auto code = client.loop.run(stream.handle(), stop, is_alive);
     if (stop.stop_requested()) {
-      throw Error(ErrorKind::interrupted, exchange.place().displayed + ": stopped");
+      throw Error(ErrorKind::interrupted, stream.place().displayed + ": stopped");
     }
-    const auto ending = exchange.finish(code.value_or(CURLE_OPERATION_TIMEDOUT));
-    if (ending != Exchange::Ending::elsewhere) return ending;
+    const auto ending = stream.finish(code.value_or(CURLE_OPERATION_TIMEDOUT));
+    if (ending != HttpStream::Ending::elsewhere) return ending;
   }
 }
 
 Attempt attempt(const ApiClient& client, const SourceUrl& source, const std::stop_token& stop) {
-  Exchange exchange(client.options, client.clock);
+  HttpStream stream(client.options, client.clock);
   Document document(true);
-  exchange.prepare(source, {}, document, Sharing::shared_connection);
-  if (run(exchange, client, stop) == Exchange::Ending::broken) return {{}, exchange.failure()};
+  stream.prepare(source, {}, document, Sharing::shared_connection);
+  if (run(stream, client, stop) == HttpStream::Ending::broken) return {{}, stream.failure()};
   if (document.answer.status != 200) {
     return {{}, status_failure(document.answer, document.body)};
   }
-  ApiAnswer answer{200, std::move(document.body), {}, exchange.place().plain};
-  const std::string next = next_link(header_of(exchange, "Link"));
+  ApiAnswer answer{200, std::move(document.body), {}, stream.place().plain};
+  const std::string next = next_link(header_of(stream.handle(), "Link"));
   if (!next.empty()) {
-    const auto place = redirected(exchange.place(), next);
+    const auto place = redirected(stream.place(), next);
     if (const auto* url = std::get_if<SourceUrl>(&place)) answer.next = url->plain;
   }
   return {std::move(answer), {}};
@@ -104,7 +91,8 @@ Attempt attempt(const ApiClient& client, const SourceUrl& source, const std::sto
 
 ApiAnswer ask_api(const ApiClient& client, const std::string& url, std::stop_token stop) {
   const auto source = parse_source_url(url);
-  if (const auto* failure = std::get_if<Failure>(&source)) throw_failure(url, *failure);
+  if (const auto* failure = std::get_if<Failure>(&source))
+    throw_failure(displayed_url(url), *failure);
   const RetryPolicy policy;
   std::minstd_rand random(std::random_device{}());
   for (int tried = 1;; ++tried) {
@@ -112,7 +100,7 @@ ApiAnswer ask_api(const ApiClient& client, const std::string& url, std::stop_tok
     if (result.answer) return *std::move(result.answer);
     const bool hopeless = !result.failure.retryable || tried == attempts ||
                           result.failure.retry_after > policy.longest_wait;
-    if (hopeless) throw_failure(url, result.failure);
+    if (hopeless) throw_failure(displayed_url(url), result.failure);
     const auto end =
         client.clock.steady() + backoff(policy, tried, result.failure.retry_after, random);
     while (client.clock.steady() < end && !stop.stop_requested())
@@ -127,13 +115,13 @@ std::optional<bool> ask_version(const ApiClient& client,
   const auto source = parse_source_url(url);
   if (std::holds_alternative<Failure>(source)) return std::nullopt;
   if (version.unless_line().empty()) return std::nullopt;
-  Exchange exchange(client.options, client.clock);
+  HttpStream stream(client.options, client.clock);
   Document document(false);
   Asked asked;
   asked.unless_it_is = version;
-  exchange.prepare(std::get<SourceUrl>(source), asked, document);
+  stream.prepare(std::get<SourceUrl>(source), asked, document);
   try {
-    run(exchange, client, stop);
+    run(stream, client, stop);
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::interrupted) throw;
     return std::nullopt;
@@ -141,7 +129,7 @@ std::optional<bool> ask_version(const ApiClient& client,
   const Answer& answer = document.answer;
   if (answer.status == 304) return true;
   if (answer.status != 200) return std::nullopt;
-  // Some servers do not know conditions, but say the version.
+  // Some servers ignore conditions but send the version.
   return version.proved_by(answer.validators);
 }
 

@@ -23,13 +23,13 @@ using base::ErrorKind;
 
 constexpr auto command_deadline = std::chrono::minutes(2);
 constexpr std::size_t longest_token = std::size_t{64} * 1024;
-/// Shorter ones would be found in texts where they mean nothing.
+/// Shorter secrets would occur in texts by chance.
 constexpr std::size_t shortest_masked = 4;
 
-/// Schemes whose way is encrypted from end to end, or whose tool encrypts it.
+/// Schemes whose connection is encrypted, by TLS or by the tool.
 bool is_encrypted(std::string_view scheme) {
   constexpr std::array<std::string_view, 4> encrypted{"https", "s3", "git+https", "sftp"};
-  return std::find(encrypted.begin(), encrypted.end(), scheme) != encrypted.end();
+  return std::ranges::find(encrypted, scheme) != encrypted.end();
 }
 
 void mask(std::string& text, const std::string& secret) {
@@ -52,12 +52,13 @@ std::vector<spec::Secret> load_secrets(const std::filesystem::path& path) {
   };
   if (!S_ISREG(status.st_mode)) refuse("is not a regular file", "");
   if (status.st_uid != ::geteuid()) {
-    refuse("belongs to user " + std::to_string(status.st_uid), "secrets must be your own");
+    refuse("belongs to user " + std::to_string(status.st_uid),
+           "a file with secrets must belong to you");
   }
   if ((status.st_mode & 0077U) != 0) {
-    refuse("others than you can read it, and it has secrets", "chmod 600 " + path.string());
+    refuse("others can read it, and it has secrets", "chmod 600 " + path.string());
   }
-  // Through the descriptor: what was checked is what is read.
+  // Reads through the descriptor that was checked.
   const std::string text = base::read_file("/proc/self/fd/" + std::to_string(file.get()));
   return spec::parse_secrets(text, path.string());
 }
@@ -98,17 +99,16 @@ std::string CredentialStore::ask(const spec::Secret& secret) {
   if (!result.ok()) refuse(result.describe());
   std::string token = result.output.substr(0, result.output.find_first_of("\r\n"));
   const auto is_plain = [](char c) { return c > 0x20 && c < 0x7f; };
-  if (token.empty() || !std::all_of(token.begin(), token.end(), is_plain)) {
-    refuse("its first line is not one");
+  if (token.empty() || !std::ranges::all_of(token, is_plain)) {
+    refuse("the first line of its output is not a token");
   }
   return token;
 }
 
 Credentials CredentialStore::for_host(std::string_view scheme, std::string_view host) {
   if (!is_encrypted(scheme) && !is_loopback(host)) return {};
-  const auto bound = std::find_if(secrets_.begin(), secrets_.end(), [&](const spec::Secret& each) {
-    return spec::is_bound_to(each.host, host);
-  });
+  const auto bound = std::ranges::find_if(
+      secrets_, [&](const spec::Secret& each) { return spec::is_bound_to(each.host, host); });
   if (bound == secrets_.end()) return {};
   Credentials credentials;
   credentials.user = bound->user;

@@ -46,4 +46,16 @@ void append(CurlList& list, const std::string& text) {
   list.reset(longer);
 }
 
+std::optional<std::uint64_t> number_info(CURL* handle, CURLINFO info) {
+  curl_off_t value = -1;
+  if (curl_easy_getinfo(handle, info, &value) != CURLE_OK || value < 0) return {};
+  return static_cast<std::uint64_t>(value);
+}
+
+long long_info(CURL* handle, CURLINFO info) {
+  long value = 0;
+  check(curl_easy_getinfo(handle, info, &value));
+  return value;
+}
+
 }  // namespace sabath::fetch

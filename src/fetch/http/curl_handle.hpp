@@ -2,7 +2,9 @@
 
 #include <curl/curl.h>
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace sabath::fetch {
@@ -22,15 +24,19 @@ using CurlMulti = std::unique_ptr<CURLM, CurlMultiDeleter>;
 using CurlUrl = std::unique_ptr<CURLU, CurlDeleter>;
 using CurlList = std::unique_ptr<curl_slist, CurlDeleter>;
 
-/// Each initialises libcurl for the process, once, if that has not happened yet; it costs
-/// milliseconds, so nothing else does. Throw Error{internal}.
+/// Both initialise libcurl once for the process, which costs milliseconds. Throw Error{internal}.
 CurlEasy make_easy();
 CurlMulti make_multi();
 
 void append(CurlList& list, const std::string& text);
 
-/// Throws Error{internal}: an option that this libcurl refuses is a defect of ours.
+/// Throws Error{internal}: a refused option is a defect of sabath.
 void check(CURLcode code);
 void check(CURLMcode code);
+
+/// Returns a number that libcurl knows of a transfer; nothing where it does not (-1).
+std::optional<std::uint64_t> number_info(CURL* handle, CURLINFO info);
+/// Throws Error{internal}.
+long long_info(CURL* handle, CURLINFO info);
 
 }  // namespace sabath::fetch

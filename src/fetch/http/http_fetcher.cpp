@@ -22,14 +22,13 @@ HttpFetcher::HttpFetcher(EngineOptions options, base::Clock& clock)
 
 Outcome HttpFetcher::fetch(const std::vector<std::string>& urls,
                            const Request& request,
-                           base::StagedFile& to,
+                           base::PartialFile& to,
                            base::Observer& observer,
                            std::stop_token stop) {
   Request named = request;
   if (named.label.empty()) named.label = displayed_url(urls.front());
-  FileTransfer transfer(
-      {loop_, reachability_, options_, clock_, observer, std::move(stop)}, named, to);
-  return transfer.run(urls);
+  return transfer_file(
+      {loop_, reachability_, options_, clock_, observer, std::move(stop)}, named, to, urls);
 }
 
 std::optional<bool> HttpFetcher::still_has(const std::string& url,
@@ -46,11 +45,11 @@ void HttpFetcher::fetch_many(FileList& files,
                              const RetryPolicy& policy,
                              base::Observer& observer,
                              std::stop_token stop) {
-  ManyFiles many({shared_loop_, reachability_, options_, clock_, observer, std::move(stop)},
-                 loop_,
-                 files,
-                 policy);
-  many.run(indices);
+  fetch_many_files({shared_loop_, reachability_, options_, clock_, observer, std::move(stop)},
+                   loop_,
+                   files,
+                   policy,
+                   indices);
 }
 
 }  // namespace sabath::fetch

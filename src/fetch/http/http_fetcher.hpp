@@ -25,7 +25,7 @@ class HttpFetcher final : public Fetcher {
   bool takes_mirrors() const override { return true; }
   Outcome fetch(const std::vector<std::string>& urls,
                 const Request& request,
-                base::StagedFile& to,
+                base::PartialFile& to,
                 base::Observer& observer,
                 std::stop_token stop) override;
   std::optional<bool> still_has(const std::string& url,
@@ -43,7 +43,7 @@ class HttpFetcher final : public Fetcher {
   base::Clock& clock_;
   Reachability reachability_;
   TransferLoop loop_;
-  /// Of its own: libcurl would take an idle connection of HTTP/1.1 rather than ask for HTTP/2.
+  /// For many small files: in a common loop libcurl would reuse an idle HTTP/1.1 connection.
   TransferLoop shared_loop_;
 };
 

@@ -50,7 +50,7 @@ HttpHeaders parse_http_headers(std::string_view text) {
     const auto colon = line.find(':');
     if (headers.status == 0 || colon == std::string_view::npos) continue;
     std::string name(line.substr(0, colon));
-    std::transform(name.begin(), name.end(), name.begin(), [](char c) {
+    std::ranges::transform(name, name.begin(), [](char c) {
       return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     });
     headers.values[name] = trimmed(line.substr(colon + 1));

@@ -8,7 +8,7 @@
 
 namespace sabath::fetch {
 
-/// The last answer in what a program noted of a server's answers.
+/// The last of the answers that a program has written down.
 struct HttpHeaders {
   int status = 0;                               ///< 0: there was no answer
   std::map<std::string, std::string> values{};  ///< names in lower case
@@ -17,8 +17,7 @@ struct HttpHeaders {
   Answer answer() const;
 };
 
-/// Reads blocks of "HTTP/1.1 200 OK" and headers, as curl's --dump-header writes them; those that
-/// wget indents, too.
+/// Reads blocks of "HTTP/1.1 200 OK" and headers, as curl's --dump-header and wget write them.
 HttpHeaders parse_http_headers(std::string_view text);
 
 }  // namespace sabath::fetch

@@ -1,5 +1,7 @@
 #include "http_status.hpp"
 
+#include <sabath/base/text/regex.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +14,7 @@ namespace {
 
 using Reason = std::pair<int, std::string_view>;
 
-// RFC 9110, section 15, and RFC 6585. The server's own wording is not repeated: it is a stranger's.
+// RFC 9110, section 15, and RFC 6585. The server's own wording is not trusted.
 constexpr std::array reasons{
     Reason{204, "No Content"},
     Reason{300, "Multiple Choices"},
@@ -41,32 +43,19 @@ constexpr std::array reasons{
     Reason{509, "Bandwidth Limit Exceeded"},
 };
 
-// The errors of S3 and its relatives that pass (the AWS SDKs' and Nix's lists).
-constexpr std::array<std::string_view, 12> passing_s3_codes{
-    "SlowDown",
-    "RequestTimeout",
-    "RequestTimeTooSkewed",
-    "InternalError",
-    "ServiceUnavailable",
-    "Throttling",
-    "ThrottlingException",
-    "RequestThrottled",
-    "TooManyRequestsException",
-    "BandwidthLimitExceeded",
-    "RequestLimitExceeded",
-    "OperationAborted",
-};
-
-std::string_view passing_s3_code(std::string_view body) {
-  for (const std::string_view code : passing_s3_codes) {
-    if (body.find(fmt::format("<Code>{}</Code>", code)) != std::string_view::npos) return code;
-  }
-  return {};
+/// Returns a temporary error of S3 and compatible services (lists of the AWS SDKs and of Nix).
+std::string passing_s3_code(std::string_view body) {
+  base::Regex regex(
+      "<Code>(SlowDown|RequestTimeout|RequestTimeTooSkewed|InternalError|ServiceUnavailable|"
+      "Throttling|ThrottlingException|RequestThrottled|TooManyRequestsException|"
+      "BandwidthLimitExceeded|RequestLimitExceeded|OperationAborted)</Code>");
+  const bool is_found = regex.search(body) == base::Regex::Outcome::found;
+  return is_found ? std::string(regex.group(1).value_or("")) : std::string();
 }
 
 bool is_passing(int status) {
   constexpr std::array passing{408, 425, 429, 500, 502, 503, 504, 509};
-  return std::find(passing.begin(), passing.end(), status) != passing.end();
+  return std::ranges::find(passing, status) != passing.end();
 }
 
 std::string status_hint(int status) {
@@ -90,14 +79,13 @@ std::string status_hint(int status) {
 }  // namespace
 
 std::string status_text(int status) {
-  const auto* const found = std::find_if(
-      reasons.begin(), reasons.end(), [&](const Reason& reason) { return reason.first == status; });
+  const auto* const found = std::ranges::find(reasons, status, &Reason::first);
   return found == reasons.end() ? fmt::format("{}", status)
                                 : fmt::format("{} {}", status, found->second);
 }
 
 Failure status_failure(const Answer& answer, std::string_view body) {
-  const std::string_view s3_code = passing_s3_code(body);
+  const std::string s3_code = passing_s3_code(body);
   Failure failure;
   failure.problem = "server answered " + status_text(answer.status);
   if (!s3_code.empty()) failure.problem += fmt::format(" ({})", s3_code);

@@ -7,11 +7,11 @@
 
 namespace sabath::fetch {
 
-/// "404 Not Found"; the number alone where it has no common name.
+/// Returns "404 Not Found", or the number alone where the status has no common name.
 std::string status_text(int status);
 
-/// What a status other than 200 and 206 means; `body` is the beginning of its body, in which S3
-/// says more.
+/// Returns the failure for a status other than 200 and 206. `body`: the beginning of the answer's
+/// body, in which S3 names an error.
 Failure status_failure(const Answer& answer, std::string_view body);
 
 }  // namespace sabath::fetch

@@ -13,9 +13,8 @@ namespace sabath::fetch {
 namespace {
 
 std::string in_lower_case(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) {
-    return static_cast<char>(std::tolower(c));
-  });
+  std::ranges::transform(
+      text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return text;
 }
 
@@ -29,7 +28,7 @@ std::string bare(std::string host) {
 
 /// libcurl looks for the name in its own form where it is not of ASCII.
 bool is_ascii(const std::string& text) {
-  return std::all_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x80; });
+  return std::ranges::all_of(text, [](unsigned char c) { return c < 0x80; });
 }
 
 bool look_for(const std::string& host) {

@@ -4,15 +4,15 @@
 
 namespace sabath::fetch {
 
-/// Whether libcurl should read the user's .netrc: it does so anew for each request, which for
-/// thousands of small files is thousands of files opened in vain. Looks into it once a host.
+/// Decides whether libcurl reads the user's .netrc. libcurl opens the file for each request, also
+/// for thousands of small files. This class looks into it once for each host.
 class Netrc {
  public:
-  /// False where it has nothing for `host`, which may have a port; true where that is not certain.
+  /// Returns false where the file has nothing for `host`, which may have a port; true if unsure.
   bool may_name(const std::string& host);
 
  private:
-  std::string host_{};  ///< that was asked for last
+  std::string host_{};  ///< of the last question
   bool may_name_ = true;
 };
 

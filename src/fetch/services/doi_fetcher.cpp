@@ -1,10 +1,11 @@
-// A DOI leads to a landing page; the services that are known have an API beside it. Zenodo and
+// A DOI leads to a landing page; the known services have an API beside it. Zenodo and
 // other InvenioRDM: https://developers.zenodo.org (GET /api/records/ID); Dataverse:
 // https://guides.dataverse.org (GET /api/datasets/:persistentId).
 #include "resolving_fetcher.hpp"
 #include "service_listing_json.hpp"
 
 #include <sabath/base/error.hpp>
+#include <sabath/base/text/regex.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -18,21 +19,11 @@ struct DoiUrl {
   std::string path{};
 };
 
-/// A prefix "10." with digits and dots, a slash, and a suffix without the steps "." and ".." of
-/// paths, which a URL would take for its own. Source: DOI Handbook, 2.2.
+/// Is a text a prefix "10." with digits and dots, a slash, and a suffix? The suffix must not have
+/// the path steps "." and "..". Source: DOI Handbook, 2.2.
 bool is_doi(std::string_view text) {
-  const auto slash = text.find('/');
-  if (slash == std::string_view::npos || slash + 1 == text.size()) return false;
-  const std::string_view prefix = text.substr(0, slash);
-  if (!prefix.starts_with("10.") || prefix.size() == 3 ||
-      prefix.find_first_not_of("0123456789.") != std::string_view::npos)
-    return false;
-  for (std::string_view rest = text.substr(slash + 1); !rest.empty();) {
-    const std::string_view step = rest.substr(0, rest.find('/'));
-    if (step == "." || step == "..") return false;
-    rest.remove_prefix(std::min(rest.size(), step.size() + 1));
-  }
-  return true;
+  static const base::Form form(R"((?s)10\.[0-9.]+/(?!(?:.*/)?\.\.?(?:/|\z)).+)");
+  return form.matches(text);
 }
 
 DoiUrl parse_doi_url(const std::string& url) {
@@ -55,8 +46,7 @@ DoiUrl parse_doi_url(const std::string& url) {
 
 /// The digits that a text begins with.
 std::string digits_of(std::string_view text) {
-  const auto end =
-      std::find_if(text.begin(), text.end(), [](char c) { return c < '0' || c > '9'; });
+  const auto end = std::ranges::find_if(text, [](char c) { return c < '0' || c > '9'; });
   return {text.begin(), end};
 }
 
@@ -116,7 +106,7 @@ class DoiFetcher final : public ResolvingFetcher {
     }
     throw base::Error(
         base::ErrorKind::transfer,
-        "doi:" + doi + ": leads to " + displayed_url(page) + ", which is no service that is known",
+        "doi:" + doi + ": leads to " + displayed_url(page) + ", which is not a known service",
         "known are Zenodo (InvenioRDM) and Dataverse; give the URLs of the files");
   }
   std::vector<ListedFile> zenodo_record(const std::string& origin,

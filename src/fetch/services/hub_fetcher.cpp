@@ -1,10 +1,11 @@
-// Hugging Face and what has its layout. Documented at https://huggingface.co/docs/hub/api: the
+// Hugging Face and services with its layout. Documented at https://huggingface.co/docs/hub/api: the
 // endpoints /api/{models,datasets}/ID/revision/REV and .../tree/REV, and ID/resolve/REV/PATH.
 #include "resolving_fetcher.hpp"
 #include "service_listing_json.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/text/regex.hpp>
 
 #include <algorithm>
 #include <set>
@@ -27,57 +28,26 @@ struct HubUrl {
                     "hf://datasets/ORG/NAME@REVISION/PATH, or hf://ORG/NAME for a model");
 }
 
-std::string take_segment(std::string& rest) {
-  const auto slash = rest.find('/');
-  std::string segment = rest.substr(0, slash);
-  rest = slash == std::string::npos ? std::string() : rest.substr(slash + 1);
-  return segment;
-}
-
-bool is_plain(const std::string& segment) {
-  const auto allowed = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '_' || c == '.';
-  };
-  return !segment.empty() && segment != "." && segment != ".." &&
-         std::all_of(segment.begin(), segment.end(), allowed);
-}
-
 HubUrl parse_hub_url(const std::string& url) {
-  if (!url.starts_with("hf://")) malformed(url);
-  std::string rest = url.substr(5);
+  static const base::Form form(
+      "hf://(?:(datasets|models|spaces)/)?+([a-zA-Z0-9_.-]+)/([a-zA-Z0-9_.-]+)"
+      "(?:@([a-zA-Z0-9_.-]+))?(?:/((?s).*))?");
+  const auto parts = form.parts(url);
+  if (!parts) malformed(url);
   HubUrl hub;
-  std::string organisation = take_segment(rest);
-  if (organisation == "datasets" || organisation == "models" || organisation == "spaces") {
-    hub.kind = organisation;
-    organisation = take_segment(rest);
+  if (!parts->at(1).empty()) hub.kind = parts->at(1);
+  if (!parts->at(4).empty()) hub.revision = parts->at(4);
+  for (const std::string& name : {parts->at(2), parts->at(3), hub.revision}) {
+    if (name == "." || name == "..") malformed(url);
   }
-  std::string name = take_segment(rest);
-  if (const auto at = name.find('@'); at != std::string::npos) {
-    hub.revision = name.substr(at + 1);
-    name.resize(at);
-  }
-  if (!is_plain(organisation) || !is_plain(name) || !is_plain(hub.revision)) malformed(url);
-  if (!rest.empty() && !base::is_safe_relative_path(rest)) malformed(url);
-  hub.id = organisation + "/" + name;
-  hub.path = rest;
+  hub.id = parts->at(2) + "/" + parts->at(3);
+  hub.path = parts->at(5);
+  if (!hub.path.empty() && !base::is_safe_relative_path(hub.path)) malformed(url);
   return hub;
 }
 
-/// What a URL's path may not hold as it is.
 std::string encoded(const std::string& path) {
-  constexpr std::string_view hex = "0123456789ABCDEF";
-  std::string text;
-  for (const char c : path) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte > 0x20 && byte < 0x7f &&
-        std::string_view("%?#[]\"<>\\^`{|}").find(c) == std::string_view::npos) {
-      text += c;
-    } else {
-      text += {'%', hex[byte >> 4U], hex[byte & 15U]};
-    }
-  }
-  return text;
+  return percent_encoded(path, "!$&'()*+,-./:;=@_~");
 }
 
 class HubFetcher final : public ResolvingFetcher {

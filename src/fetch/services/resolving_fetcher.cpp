@@ -1,30 +1,16 @@
 #include "resolving_fetcher.hpp"
 
-#include "blame.hpp"
+#include "attempt.hpp"
+#include "wrong_sources.hpp"
 
 #include <sabath/base/error.hpp>
 
 #include <algorithm>
 
 namespace sabath::fetch {
-namespace {
-
-Outcome outcome_of(const std::string& url, const base::Error& error) {
-  Outcome outcome;
-  outcome.url = displayed_url(url);
-  outcome.effective_url = outcome.url;
-  outcome.problem = error.what();
-  outcome.hint = error.hint();
-  outcome.not_found = error.kind() == base::ErrorKind::not_found;
-  outcome.access_needed = error.kind() == base::ErrorKind::access;
-  return outcome;
-}
-
-}  // namespace
-
 Outcome ResolvingFetcher::fetch(const std::vector<std::string>& urls,
                                 const Request& request,
-                                base::StagedFile& to,
+                                base::PartialFile& to,
                                 base::Observer& observer,
                                 std::stop_token stop) {
   const std::string& url = urls.front();
@@ -33,7 +19,11 @@ Outcome ResolvingFetcher::fetch(const std::vector<std::string>& urls,
     file = resolve(url, stop);
   } catch (const base::Error& error) {
     if (error.kind() == base::ErrorKind::interrupted) throw;
-    return outcome_of(url, error);
+    return failed_outcome(url,
+                          {.problem = error.what(),
+                           .hint = error.hint(),
+                           .not_found = error.kind() == base::ErrorKind::not_found,
+                           .access_needed = error.kind() == base::ErrorKind::access});
   }
   Request resolved = request;
   resolved.urls = {file.url};
@@ -42,7 +32,7 @@ Outcome ResolvingFetcher::fetch(const std::vector<std::string>& urls,
   const bool was_begun = to.present_bytes() > 0;
   Outcome outcome = http_.fetch(resolved.urls, resolved, to, observer, stop);
   if (was_begun && outcome.ok && to.matches() == base::DigestMatch::wrong) {
-    // What was there before may be of others, or of another version.
+    // The earlier bytes may be of another source or version.
     to.restart();
     const std::uint64_t transferred = outcome.transferred;
     outcome = http_.fetch(resolved.urls, resolved, to, observer, stop);
@@ -50,7 +40,7 @@ Outcome ResolvingFetcher::fetch(const std::vector<std::string>& urls,
   }
   outcome.url = displayed_url(url);
   if (outcome.ok && to.matches() == base::DigestMatch::wrong) {
-    // They are kept under the URL that this one leads to, by which nobody could be blamed later.
+    // They are stored under the resolved URL, which the document does not name.
     outcome.ok = false;
     outcome.wrong_bytes = true;
     outcome.problem = digest_mismatch(request.digests, to.digests());
@@ -61,9 +51,7 @@ Outcome ResolvingFetcher::fetch(const std::vector<std::string>& urls,
 
 std::vector<ListedFile> first_of(std::vector<ListedFile> files,
                                  std::optional<std::uint64_t> limit) {
-  std::sort(files.begin(), files.end(), [](const ListedFile& a, const ListedFile& b) {
-    return a.path < b.path;
-  });
+  std::ranges::sort(files, {}, &ListedFile::path);
   if (limit && *limit < files.size()) files.resize(static_cast<std::size_t>(*limit));
   return files;
 }

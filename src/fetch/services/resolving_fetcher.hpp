@@ -7,7 +7,7 @@
 
 namespace sabath::fetch {
 
-/// A fetcher whose URLs a service turns into others, which are of the built-in engine.
+/// A fetcher whose URLs a service resolves to https URLs for the built-in engine.
 class ResolvingFetcher : public Fetcher {
  public:
   ResolvingFetcher(const EngineOptions& options, base::Clock& clock)
@@ -18,7 +18,7 @@ class ResolvingFetcher : public Fetcher {
 
   Outcome fetch(const std::vector<std::string>& urls,
                 const Request& request,
-                base::StagedFile& to,
+                base::PartialFile& to,
                 base::Observer& observer,
                 std::stop_token stop) override;
   std::optional<ListedFile> published(const std::string& url, std::stop_token stop) override {
@@ -26,7 +26,7 @@ class ResolvingFetcher : public Fetcher {
   }
 
  protected:
-  /// The one file that `url` names. Throws as `list`.
+  /// Returns the one file that `url` names. Throws as `list`.
   virtual ListedFile resolve(const std::string& url, std::stop_token stop) = 0;
   ApiClient client() { return {loop_, options_, clock_}; }
 
@@ -37,7 +37,7 @@ class ResolvingFetcher : public Fetcher {
   HttpFetcher http_;
 };
 
-/// Sorted by path, and no more than `limit`.
+/// Returns the first `limit` files, sorted by path.
 std::vector<ListedFile> first_of(std::vector<ListedFile> files, std::optional<std::uint64_t> limit);
 
 std::unique_ptr<Fetcher> make_hub_fetcher(const EngineOptions& options,

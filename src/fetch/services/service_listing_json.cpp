@@ -29,7 +29,7 @@ const json& member(const json& value, const char* name, const std::string& origi
 
 std::string text_of(const json& value, const char* name, const std::string& origin) {
   const json& found = member(value, name, origin);
-  if (!found.is_string()) fail(origin, std::string("'") + name + "' is no text");
+  if (!found.is_string()) fail(origin, std::string("'") + name + "' is not a text");
   return found;
 }
 
@@ -38,9 +38,9 @@ std::optional<std::uint64_t> size_of(const json& value, const char* name) {
   return value[name].get<std::uint64_t>();
 }
 
-/// "md5:<hex>" and the like; algorithms that are not ours are left out.
+/// Reads "md5:<hex>" and the like. Leaves unknown algorithms out.
 std::vector<base::Digest> digests_of(std::string name, const std::string& hex) {
-  std::transform(name.begin(), name.end(), name.begin(), [](char c) {
+  std::ranges::transform(name, name.begin(), [](char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   });
   std::erase(name, '-');
@@ -51,7 +51,7 @@ std::vector<base::Digest> digests_of(std::string name, const std::string& hex) {
 }
 
 const json& array_of(const json& value, const std::string& origin) {
-  if (!value.is_array()) fail(origin, "no array of files");
+  if (!value.is_array()) fail(origin, "has no array of files");
   return value;
 }
 
@@ -109,7 +109,7 @@ std::vector<ListedFile> dataverse_files(std::string_view text,
   for (const json& entry : array_of(member(version, "files", origin), origin)) {
     const json& data = member(entry, "dataFile", origin);
     const json& id = member(data, "id", origin);
-    if (!id.is_number_unsigned()) fail(origin, "'id' is no number");
+    if (!id.is_number_unsigned()) fail(origin, "'id' is not a number");
     ListedFile file;
     file.path = text_of(data, "filename", origin);
     if (entry.contains("directoryLabel") && entry["directoryLabel"].is_string()) {

@@ -4,12 +4,12 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/text/regex.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 
 #include <sys/stat.h>
 
@@ -19,76 +19,39 @@ namespace {
 
 namespace fs = std::filesystem;
 
-enum class Meaning { storage, not_found, access, passing };
+enum class Meaning { unknown, storage, not_found, access, passing };
 
-struct Words {
-  std::string_view text;
-  Meaning meaning;
-};
-
-// In lower case; the first that is found counts.
-constexpr std::array words{
-    Words{"no space left on device", Meaning::storage},
-    Words{"disk quota exceeded", Meaning::storage},
-    Words{"no such identity", Meaning::access},
-    Words{"permission denied (publickey", Meaning::access},
-    Words{"no such file", Meaning::not_found},
-    Words{"does not exist", Meaning::not_found},
-    Words{"does not appear to be a git repository", Meaning::not_found},
-    Words{"not found", Meaning::not_found},
-    Words{"unknown module", Meaning::not_found},
-    Words{"host key verification failed", Meaning::access},
-    Words{"permission denied", Meaning::access},
-    Words{"access denied", Meaning::access},
-    Words{"auth failed", Meaning::access},
-    Words{"authentication failed", Meaning::access},
-    Words{"authentication required", Meaning::access},
-    Words{"could not read username", Meaning::access},
-    Words{"unable to locate credentials", Meaning::access},
-    Words{"unauthorized", Meaning::access},
-    Words{"forbidden", Meaning::access},
-    Words{"could not resolve", Meaning::passing},
-    Words{"name or service not known", Meaning::passing},
-    Words{"temporary failure in name resolution", Meaning::passing},
-    Words{"could not connect", Meaning::passing},
-    Words{"connection refused", Meaning::passing},
-    Words{"connection reset", Meaning::passing},
-    Words{"connection closed", Meaning::passing},
-    Words{"connection unexpectedly closed", Meaning::passing},
-    Words{"connection timed out", Meaning::passing},
-    Words{"timed out", Meaning::passing},
-    Words{"timeout", Meaning::passing},
-    Words{"network is unreachable", Meaning::passing},
-    Words{"no route to host", Meaning::passing},
-    Words{"max connections", Meaning::passing},
-    Words{"slow down", Meaning::passing},
-    Words{"broken pipe", Meaning::passing},
-    Words{"early eof", Meaning::passing},
-    Words{"hung up unexpectedly", Meaning::passing},
-};
-
-const Words* meaning_of(const ToolEnd& end) {
-  std::string text = end.process.errors + end.process.output;
-  std::transform(text.begin(), text.end(), text.begin(), [](char c) {
-    return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  });
-  const auto* const found = std::find_if(words.begin(), words.end(), [&](const Words& each) {
-    return text.find(each.text) != std::string::npos;
-  });
-  return found == words.end() ? nullptr : found;
+/// Returns the meaning of usual words in the output.
+Meaning meaning_of(const ToolEnd& end) {
+  // The first match counts: "permission denied (publickey" before "permission denied".
+  constexpr std::array<std::pair<Meaning, const char*>, 5> rows{{
+      {Meaning::storage, "no space left on device|disk quota exceeded"},
+      {Meaning::access, "no such identity|permission denied \\(publickey"},
+      {Meaning::not_found,
+       "no such file|does not exist|does not appear to be a git repository|not found|"
+       "unknown module"},
+      {Meaning::access,
+       "host key verification failed|permission denied|access denied|auth failed|"
+       "authentication failed|authentication required|could not read username|"
+       "unable to locate credentials|unauthorized|forbidden"},
+      {Meaning::passing,
+       "could not resolve|name or service not known|temporary failure in name resolution|"
+       "could not connect|connection refused|connection reset|connection closed|"
+       "connection unexpectedly closed|timed out|timeout|network is unreachable|"
+       "no route to host|max connections|slow down|broken pipe|early eof|hung up unexpectedly"},
+  }};
+  const std::string text = end.process.errors + end.process.output;
+  for (const auto& [meaning, words] : rows) {
+    base::Regex regex("(?i)" + std::string(words));
+    if (regex.search(text) == base::Regex::Outcome::found) return meaning;
+  }
+  return Meaning::unknown;
 }
 
 std::optional<std::uint64_t> size_of(const fs::path& path) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
   return static_cast<std::uint64_t>(status.st_size);
-}
-
-/// Everything that lies where the program writes, control files too.
-void clear(const fs::path& output) {
-  std::error_code code;
-  for (const auto& entry : fs::directory_iterator(output.parent_path(), code))
-    base::remove_tree(entry.path());
 }
 
 Failure wrong_size(const std::string& name, std::uint64_t is, std::uint64_t wanted) {
@@ -106,28 +69,25 @@ std::vector<std::string_view> FileTool::schemes() const {
   return {traits_.schemes.begin(), traits_.schemes.end()};
 }
 
-Failure FileTool::missing_program() const {
-  return {.problem = fmt::format("program '{}' is not here", traits_.program),
-          .hint = fmt::format("install {}, or use another fetcher", traits_.package)};
-}
-
-Failure FileTool::silent_program() const {
-  return {.problem = fmt::format("{} brought nothing for {} and was ended",
-                                 traits_.program,
-                                 base::format_duration(context_.options.silence)),
-          .retryable = true};
+void FileTool::drop_output(const ToolJob& job) {
+  std::error_code code;
+  for (const auto& entry : fs::directory_iterator(job.output.parent_path(), code))
+    base::remove_tree(entry.path());
 }
 
 std::variant<ToolJob, Failure> FileTool::job_for(const std::vector<std::string>& urls,
                                                  const Request& request,
-                                                 base::StagedFile& to) {
-  ToolJob job;
+                                                 base::PartialFile& to,
+                                                 base::Observer& observer,
+                                                 std::stop_token stop) {
+  ToolJob job{observer, std::move(stop), request.label};
   for (const std::string& url : urls) {
     auto parsed = parse_tool_url(url);
     if (auto* failure = std::get_if<Failure>(&parsed)) return std::move(*failure);
     job.urls.push_back(std::get<ToolUrl>(std::move(parsed)));
     if (!traits_.takes_mirrors) break;
   }
+  if (job.task.empty()) job.task = job.url().displayed;
   job.size_bytes = request.size_bytes;
   job.digests = request.digests;
   job.credentials = credentials_of(job.url(), context_);
@@ -136,56 +96,55 @@ std::variant<ToolJob, Failure> FileTool::job_for(const std::vector<std::string>&
   const bool is_proved = traits_.resume_is_safe || !job.digests.empty();
   const bool is_too_long = job.size_bytes && there > job.size_bytes;
   if ((!there && !traits_.has_journal) || !traits_.resumes || !is_proved || is_too_long) {
-    clear(job.output);
+    drop_output(job);
   } else if (there) {
     job.partial_bytes = bytes_at(job.output, traits_.has_holes);
   }
   return job;
 }
 
-std::optional<Failure> FileTool::run(const ToolCall& call,
-                                     const ToolJob& job,
-                                     const std::string& task,
-                                     base::Observer& observer,
-                                     const std::stop_token& stop,
-                                     ToolEnd* ended) {
-  const ToolEnd end = run_tool(call, task, context_, observer, stop);
+std::optional<Failure> FileTool::run(const ToolCall& call, const ToolJob& job, ToolEnd* ended) {
+  const ToolEnd end = run_tool(call, job.task, context_, job.observer, job.stop);
   if (ended != nullptr) *ended = end;
   if (end.ok()) return std::nullopt;
-  if (end.missing) return missing_program();
-  if (end.silent) return silent_program();
+  if (end.missing) {
+    return Failure{.problem = fmt::format("program '{}' is not here", traits_.program),
+                   .hint = fmt::format("install {}, or use another fetcher", traits_.package)};
+  }
+  if (end.silent) {
+    return Failure{.problem = fmt::format("{} brought nothing for {} and was ended",
+                                          traits_.program,
+                                          base::format_duration(context_.options.silence)),
+                   .retryable = true};
+  }
   return failure_of(end, job);
 }
 
-std::optional<Failure> FileTool::bring(const ToolJob& job,
-                                       const std::string& task,
-                                       base::Observer& observer,
-                                       const std::stop_token& stop) {
+std::optional<Failure> FileTool::bring(const ToolJob& job) {
   const auto call = call_for(job);
   if (const auto* failure = std::get_if<Failure>(&call)) return *failure;
-  return run(std::get<ToolCall>(call), job, task, observer, stop);
+  return run(std::get<ToolCall>(call), job);
 }
 
 Outcome FileTool::fetch(const std::vector<std::string>& urls,
                         const Request& request,
-                        base::StagedFile& to,
+                        base::PartialFile& to,
                         base::Observer& observer,
                         std::stop_token stop) {
-  const auto prepared = job_for(urls, request, to);
+  const auto prepared = job_for(urls, request, to, observer, std::move(stop));
   if (const auto* failure = std::get_if<Failure>(&prepared)) {
     return failed_outcome(urls.front(), *failure);
   }
   const auto& job = std::get<ToolJob>(prepared);
-  const std::string& task = request.label.empty() ? job.url().displayed : request.label;
   dropped_ = false;
-  auto failure = bring(job, task, observer, stop);
+  auto failure = bring(job);
   const auto there = size_of(job.output);
   if (!failure && !there) {
     failure = Failure{.problem = traits_.program + " ended well but left no file"};
   }
   if (!failure && request.size_bytes && *there != *request.size_bytes) {
     failure = wrong_size(traits_.program, *there, *request.size_bytes);
-    if (!failure->retryable) clear(job.output);
+    if (!failure->retryable) drop_output(job);
   }
   Outcome outcome = failure ? failed_outcome(urls.front(), *failure) : Outcome{};
   outcome.ok = !failure;
@@ -197,25 +156,20 @@ Outcome FileTool::fetch(const std::vector<std::string>& urls,
   return outcome;
 }
 
-void throw_if_disk_is_full(const std::string& name, const ToolEnd& end) {
-  const Words* const found = meaning_of(end);
-  if (found == nullptr || found->meaning != Meaning::storage) return;
-  throw base::Error(base::ErrorKind::storage, name + ": " + last_words(end));
-}
-
 Failure failure_by_words(const std::string& name, const ToolEnd& end) {
-  throw_if_disk_is_full(name, end);
   const std::string said = last_words(end);
+  const Meaning meaning = meaning_of(end);
+  if (meaning == Meaning::storage) {
+    throw base::Error(base::ErrorKind::storage, name + ": " + said);
+  }
   Failure failure;
   failure.problem = fmt::format("{} {}", name, end.process.describe());
   if (!said.empty()) failure.problem += ": " + said;
   if (end.process.end == base::ProcessEnd::signaled) failure.retryable = true;
-  if (const Words* const found = meaning_of(end)) {
-    failure.not_found = found->meaning == Meaning::not_found;
-    failure.access_needed = found->meaning == Meaning::access;
-    failure.retryable = found->meaning == Meaning::passing;
-  }
-  if (failure.not_found) failure.hint = "check the document's sources: the file may have moved";
+  failure.not_found = meaning == Meaning::not_found;
+  failure.access_needed = meaning == Meaning::access;
+  if (meaning != Meaning::unknown) failure.retryable = meaning == Meaning::passing;
+  if (failure.not_found) failure.hint = moved_hint;
   return failure;
 }
 

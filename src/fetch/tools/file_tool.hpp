@@ -9,12 +9,13 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
 namespace sabath::fetch {
 
-/// What is settled about a program before anything is fetched.
+/// Fixed properties of a program.
 struct ToolTraits {
   std::string name{};  ///< of the fetcher
   std::string program{};
@@ -22,27 +23,33 @@ struct ToolTraits {
   std::string description{};
   std::vector<std::string> schemes{};
   bool takes_mirrors = false;
-  /// Does the program go on with what an earlier call left, without mixing versions? Otherwise that
-  /// is done only where a digest will prove the result, and never where `resumes` is false.
+  /// `resumes`: the program continues a partial. `resume_is_safe`: it never mixes versions; without
+  /// that a partial is continued only where a digest proves the result.
   bool resumes = false;
   bool resume_is_safe = false;
-  bool has_journal = false;  ///< what lies beside the file counts also where there is none yet
-  bool has_holes = false;    ///< what it left is written in several places at once
+  bool has_journal = false;  ///< files beside the partial are kept also without a partial
+  bool has_holes = false;    ///< it writes the file in several places at once
 };
 
-/// One file to be brought by one call of a program.
+/// One file, or one tree, for the calls of a program.
 struct ToolJob {
-  std::vector<ToolUrl> urls{};  ///< never empty; several only for those that take mirrors
-  std::filesystem::path output{};
-  std::uint64_t partial_bytes = 0;  ///< what is there already, and may be gone on with
+  base::Observer& observer;
+  std::stop_token stop{};
+  std::string task{};              ///< for progress
+  std::vector<ToolUrl> urls{};     ///< never empty; several only with `takes_mirrors`
+  std::filesystem::path output{};  ///< the file, or the folder of a tree
+  bool is_tree = false;
+  std::uint64_t partial_bytes = 0;  ///< of the partial that may be continued
   std::optional<std::uint64_t> size_bytes{};
   std::vector<base::Digest> digests{};
-  Credentials credentials{};  ///< what the first URL's host may see
+  Credentials credentials{};  ///< for the host of the first URL
+  /// Of a tree: the complete result of `list`, where it was just called.
+  std::optional<std::vector<ListedFile>> listed{};
 
   const ToolUrl& url() const { return urls.front(); }
 };
 
-/// A fetcher that calls a program once for each file, and believes nothing of it.
+/// A fetcher that calls a program once for each file, and verifies its result.
 class FileTool : public Fetcher {
  public:
   FileTool(ToolTraits traits, const ToolContext& context);
@@ -53,59 +60,51 @@ class FileTool : public Fetcher {
   bool takes_mirrors() const override { return traits_.takes_mirrors; }
   Outcome fetch(const std::vector<std::string>& urls,
                 const Request& request,
-                base::StagedFile& to,
+                base::PartialFile& to,
                 base::Observer& observer,
                 std::stop_token stop) override;
 
  protected:
-  /// The call that brings the file; a Failure where it must not, or cannot, be made.
+  /// Returns the call for a file, or a Failure where the program must not be called.
   virtual std::variant<ToolCall, Failure> call_for(const ToolJob& job) = 0;
-  /// Why a call that ended badly did; `failure_by_words` does for most.
+  /// Returns the cause of a failed call; `failure_by_words` is enough for most programs.
   virtual Failure failure_of(const ToolEnd& end, const ToolJob& job) = 0;
-  /// Brings the file; by one call unless a fetcher knows better. Nothing: it is there.
-  virtual std::optional<Failure> bring(const ToolJob& job,
-                                       const std::string& task,
-                                       base::Observer& observer,
-                                       const std::stop_token& stop);
+  /// Downloads the file, by one call unless overridden. Returns nothing on success.
+  virtual std::optional<Failure> bring(const ToolJob& job);
 
-  /// What was there is of no use and will be brought again.
+  /// Notes that the partial is downloaded again.
   void drop_partial() { dropped_ = true; }
+  /// Removes the file and the control files beside it.
+  static void drop_output(const ToolJob& job);
 
   const ToolContext& context() const { return context_; }
   const ToolTraits& traits() const { return traits_; }
-  Failure missing_program() const;
-  Failure silent_program() const;
-  /// Runs a call; a Failure when it did not end well. Throws Error{interrupted|storage}.
-  std::optional<Failure> run(const ToolCall& call,
-                             const ToolJob& job,
-                             const std::string& task,
-                             base::Observer& observer,
-                             const std::stop_token& stop,
-                             ToolEnd* ended = nullptr);
+  /// Runs a call. Returns a Failure if it failed. Throws Error{interrupted|storage}.
+  std::optional<Failure> run(const ToolCall& call, const ToolJob& job, ToolEnd* ended = nullptr);
 
  private:
   std::variant<ToolJob, Failure> job_for(const std::vector<std::string>& urls,
                                          const Request& request,
-                                         base::StagedFile& to);
+                                         base::PartialFile& to,
+                                         base::Observer& observer,
+                                         std::stop_token stop);
 
   bool dropped_ = false;
   ToolTraits traits_;
   ToolContext context_;
 };
 
-/// By the words that programs and systems use for what can happen ("Connection refused", "No such
-/// file"), the program's last words being the problem. Throws Error{storage} when the words tell of
-/// a full disk here.
+inline constexpr std::string_view moved_hint =
+    "check the document's sources: the file may have moved";
+
+/// Classifies a failed call by usual words in its output ("Connection refused", "No such file").
+/// Its last words become the problem. Throws Error{storage} for a full disk of this machine.
 Failure failure_by_words(const std::string& name, const ToolEnd& end);
 
-/// Throws Error{storage} when a program says that the disk is full, or the quota reached.
-void throw_if_disk_is_full(const std::string& name, const ToolEnd& end);
-
-/// The secrets for a URL: its own user and password where it has them, else those bound to its
-/// host.
+/// Returns the secrets for a URL: its own user and password, else those bound to its host.
 Credentials credentials_of(const ToolUrl& url, const ToolContext& context);
 bool has_secrets(const Credentials& credentials);
-/// The headers that carry them ("Authorization: Bearer ..."); not user and password.
+/// Returns the secret headers ("Authorization: Bearer ..."), without user and password.
 std::vector<std::string> secret_headers(const Credentials& credentials);
 
 }  // namespace sabath::fetch

@@ -10,7 +10,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Services leave members out, or give null.
+/// Services omit members, or send null.
 std::string text_at(const json& object, const char* key) {
   const auto found = object.find(key);
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();

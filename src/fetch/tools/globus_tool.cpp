@@ -1,6 +1,6 @@
 // Globus through its command line. Globus writes to a collection, not to a path: the configuration
-// says which collection sees this machine's files, and how. A task lives in the service, so the
-// fetch of a killed sabath is found again by what its journal says.
+// maps folders of this machine to a collection. A task lives in the service, so the next sabath
+// finds the task of a killed one by its journal.
 
 #include "builtin_tools.hpp"
 #include "globus_json.hpp"
@@ -9,14 +9,13 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/process/stop_wait.hpp>
 #include <sabath/base/text/text_table.hpp>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <condition_variable>
-#include <mutex>
 
 namespace sabath::fetch {
 
@@ -24,23 +23,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of globus-cli: "a login, a consent or a session is required".
+// Exit status of globus-cli: "a login, a consent or a session is required".
 constexpr int login_required = 4;
 
-/// What is to be copied, and where to.
-struct Copy {
-  ToolUrl url{};
-  fs::path output{};
-  bool is_folder = false;
-  std::vector<base::Digest> digests{};
-  std::optional<std::uint64_t> size_bytes{};
-
-  std::string task{};  ///< for progress
-
-  fs::path journal() const {
-    return output.parent_path() / (output.filename().string() + ".globus");
-  }
-};
+fs::path journal_of(const ToolJob& job) {
+  return job.output.parent_path() / (job.output.filename().string() + ".globus");
+}
 
 std::string trimmed(const std::string& text) {
   const auto begin = text.find_first_not_of(" \t\r\n\"");
@@ -48,7 +36,7 @@ std::string trimmed(const std::string& text) {
   return text.substr(begin, text.find_last_not_of(" \t\r\n\"") - begin + 1);
 }
 
-/// `path` as the collection names it; nothing where no mapped folder holds it.
+/// Returns the path in the collection; nothing where no mapped folder holds `path`.
 std::optional<std::string> path_in_collection(const fs::path& path,
                                               const std::map<std::string, std::string>& paths) {
   const std::string text = path.string();
@@ -77,286 +65,230 @@ class GlobusTool final : public TreeTool {
                  context) {}
 
  protected:
-  Listing listed(const TreeJob& job,
-                 std::optional<std::uint64_t> limit,
-                 base::Observer& observer,
-                 const std::stop_token& stop) override;
+  Listing listed(const ToolJob& job, std::optional<std::uint64_t> /*limit*/) override {
+    const ToolUrl& source = job.url();
+    std::string answer;
+    const std::string place = source.host + ":" + source.path;
+    if (auto failure = ask({"ls", "--recursive", "-F", "json", "--", place}, answer, job.stop)) {
+      return *std::move(failure);
+    }
+    auto files = parse_globus_listing(answer, source.displayed);
+    const std::string base_url = source.plain + (source.plain.ends_with('/') ? "" : "/");
+    for (ListedFile& file : files)
+      file.url = base_url + encoded_path(file.path);
+    return files;
+  }
+
   std::variant<ToolCall, Failure> call_for(const ToolJob&) override {
     return Failure{.problem = "globus brings a file by several calls"};
   }
-  std::optional<Failure> bring(const ToolJob& job,
-                               const std::string& task,
-                               base::Observer& observer,
-                               const std::stop_token& stop) override {
+  std::optional<Failure> bring(const ToolJob& job) override {
     if (job.url().path.ends_with('/')) return Failure{.problem = "is a folder, not a file"};
-    return copy({job.url(), job.output, false, job.digests, job.size_bytes, task}, observer, stop);
+    return copy(job);
   }
-  std::optional<Failure> bring_tree(const TreeJob& job,
-                                    const std::string& task,
-                                    base::Observer& observer,
-                                    const std::stop_token& stop) override {
-    return copy({job.url, job.folder, true, {}, {}, task}, observer, stop);
-  }
+  std::optional<Failure> bring_tree(const ToolJob& job) override { return copy(job); }
   Failure failure_of(const ToolEnd& end, const ToolJob&) override { return judge(end); }
 
  private:
-  static Failure judge(const ToolEnd& end);
-  std::optional<Failure> copy(const Copy& copy,
-                              base::Observer& observer,
-                              const std::stop_token& stop);
-  std::optional<Failure> ask(std::vector<std::string> arguments,
-                             std::string& answer,
-                             base::Observer& observer,
-                             const std::stop_token& stop);
-  std::optional<Failure> submit(const Copy& copy,
-                                GlobusJournal& journal,
-                                base::Observer& observer,
-                                const std::stop_token& stop);
-  std::optional<Failure> follow(const Copy& copy,
-                                const GlobusJournal& journal,
-                                base::Observer& observer,
-                                const std::stop_token& stop);
-  std::optional<Failure> judge_task(const GlobusTask& task, const GlobusJournal& journal) const;
-  void cancel(const Copy& copy, const GlobusJournal& journal, base::Observer& observer);
-  void wait(const std::stop_token& stop) const;
-  std::variant<std::string, Failure> destination(const Copy& copy) const;
-  std::string deadline() const;
-};
-
-Failure GlobusTool::judge(const ToolEnd& end) {
-  Failure failure = failure_by_words("globus", end);
-  if (end.process.end != base::ProcessEnd::exited || end.process.exit_code != login_required) {
-    return failure;
-  }
-  failure.access_needed = true;
-  failure.not_found = false;
-  failure.retryable = false;
-  failure.problem = "Globus wants a login or a consent";
-  // Its own words name the command, with the scopes that are missing.
-  const std::string said = trimmed(end.process.errors + end.process.output);
-  failure.hint = said.empty() ? "run 'globus login'" : base::printable(said, true);
-  return failure;
-}
-
-std::optional<Failure> GlobusTool::ask(std::vector<std::string> arguments,
-                                       std::string& answer,
-                                       base::Observer& observer,
-                                       const std::stop_token& stop) {
-  ToolCall call;
-  call.argv = {"globus"};
-  call.argv.insert(call.argv.end(), arguments.begin(), arguments.end());
-  call.variables["GLOBUS_CLI_INTERACTIVE"] = "0";
-  const base::TempDir folder(fs::temp_directory_path(), "sabath-globus-");
-  call.output = folder.path() / "answer";
-  base::SilentObserver nobody;
-  (void)observer;
-  auto failure = run_for_tree(call, "globus", nobody, stop);
-  answer = base::read_file_if_exists(call.output, 1ULL << 30U).value_or("");
-  return failure;
-}
-
-std::variant<std::string, Failure> GlobusTool::destination(const Copy& copy) const {
-  const spec::GlobusSettings& settings = context().options.configuration.globus;
-  if (settings.local_collection.empty()) {
-    return Failure{.problem = "no Globus collection that sees this machine's files is configured",
-                   .hint =
-                       "put \"globus\": {\"local_collection\": UUID, \"paths\": {...}} into "
-                       "config.json"};
-  }
-  std::error_code code;
-  const fs::path whole = fs::weakly_canonical(copy.output, code);
-  const auto path = path_in_collection(code ? copy.output : whole, settings.paths);
-  if (path) return settings.local_collection + ":" + *path + (copy.is_folder ? "/" : "");
-  std::vector<std::string> mapped;
-  for (const auto& [here, there] : settings.paths)
-    mapped.push_back(here);
-  return Failure{
-      .problem = fmt::format("the cache ({}) is beneath no folder that the local collection sees",
-                             copy.output.parent_path().string()),
-      .hint = mapped.empty()
-                  ? "put \"paths\": {\"/folder/here\": \"/folder/there\"} into config.json"
-                  : fmt::format("mapped are {}: set SABATH_CACHE to a place there, or add to "
-                                "\"globus\": {{\"paths\": ...}} in config.json",
-                                fmt::join(mapped, ", "))};
-}
-
-std::string GlobusTool::deadline() const {
-  const auto hours = std::chrono::hours(context().options.configuration.globus.deadline_hours);
-  const auto time =
-      std::chrono::time_point_cast<std::chrono::seconds>(context().clock.now() + hours);
-  return fmt::format("{:%Y-%m-%d %H:%M:%S}",
-                     fmt::gmtime(static_cast<std::time_t>(time.time_since_epoch().count())));
-}
-
-std::optional<Failure> GlobusTool::submit(const Copy& copy,
-                                          GlobusJournal& journal,
-                                          base::Observer& observer,
-                                          const std::stop_token& stop) {
-  const auto to = destination(copy);
-  if (const auto* failure = std::get_if<Failure>(&to)) return *failure;
-  if (journal.submission_id.empty()) {
-    std::string answer;
-    if (auto failure =
-            ask({"task", "generate-submission-id", "-F", "text"}, answer, observer, stop)) {
+  static Failure judge(const ToolEnd& end) {
+    Failure failure = failure_by_words("globus", end);
+    if (end.process.end != base::ProcessEnd::exited || end.process.exit_code != login_required) {
       return failure;
     }
-    journal.submission_id = trimmed(answer);
-    if (journal.submission_id.empty()) return Failure{.problem = "globus gave no submission id"};
-    base::write_file_atomically(copy.journal(), to_text(journal));
+    failure.access_needed = true;
+    failure.not_found = false;
+    failure.retryable = false;
+    failure.problem = "Globus requires a login or a consent";
+    // The output names the command, with the missing scopes.
+    const std::string said = trimmed(end.process.errors + end.process.output);
+    failure.hint = said.empty() ? "run 'globus login'" : base::printable(said, true);
+    return failure;
   }
-  std::vector<std::string> arguments{"transfer",
-                                     "--notify",
-                                     "off",
-                                     "--label",
-                                     "sabath " + journal.submission_id,
-                                     "--sync-level",
-                                     "checksum",
-                                     "--verify-checksum",
-                                     "--fail-on-quota-errors",
-                                     "--deadline",
-                                     deadline(),
-                                     "--submission-id",
-                                     journal.submission_id,
-                                     "--jmespath",
-                                     "task_id",
-                                     "-F",
-                                     "unix"};
-  if (copy.is_folder) arguments.emplace_back("--recursive");
-  for (const base::Digest& digest : copy.digests) {
-    if (digest.algorithm != base::DigestAlgorithm::sha256) continue;
+
+  std::optional<Failure> copy(const ToolJob& job) {
+    if (job.url().host.empty()) return Failure{.problem = "malformed URL: it names no collection"};
+    GlobusJournal journal;
+    if (const auto text = base::read_file_if_exists(journal_of(job))) {
+      journal = parse_globus_journal(*text).value_or(GlobusJournal{});
+      if (journal.source != job.url().plain) journal = {};
+    }
+    journal.source = job.url().plain;
+    if (!journal.task_id.empty()) {
+      job.observer.note(
+          fmt::format("{}: going on with Globus task {}", job.url().displayed, journal.task_id));
+    } else if (auto failure = submit(job, journal)) {
+      // A refused submission is not repeated; one with a lost answer is.
+      if (!failure->retryable) base::remove_tree(journal_of(job));
+      return failure;
+    }
+    auto failure = follow(job, journal);
+    // The next attempt finds a task that waits or did not answer.
+    if (!failure || (!failure->access_needed && !failure->retryable)) {
+      base::remove_tree(journal_of(job));
+    }
+    return failure;
+  }
+
+  std::optional<Failure> ask(std::vector<std::string> arguments,
+                             std::string& answer,
+                             const std::stop_token& stop) {
+    ToolCall call;
+    call.argv = {"globus"};
+    call.argv.insert(call.argv.end(), arguments.begin(), arguments.end());
+    call.variables["GLOBUS_CLI_INTERACTIVE"] = "0";
+    const base::TempDir folder(fs::temp_directory_path(), "sabath-globus-");
+    call.output = folder.path() / "answer";
+    base::SilentObserver nobody;
+    auto failure = run(call, {nobody, stop, "globus", {ToolUrl{}}});
+    answer = base::read_file_if_exists(call.output, 1ULL << 30U).value_or("");
+    return failure;
+  }
+
+  std::optional<Failure> submit(const ToolJob& job, GlobusJournal& journal) {
+    const auto to = destination(job);
+    if (const auto* failure = std::get_if<Failure>(&to)) return *failure;
+    if (journal.submission_id.empty()) {
+      std::string answer;
+      if (auto failure = ask({"task", "generate-submission-id", "-F", "text"}, answer, job.stop)) {
+        return failure;
+      }
+      journal.submission_id = trimmed(answer);
+      if (journal.submission_id.empty()) return Failure{.problem = "globus gave no submission id"};
+      base::write_file_atomically(journal_of(job), to_text(journal));
+    }
+    std::vector<std::string> arguments{"transfer",
+                                       "--notify",
+                                       "off",
+                                       "--label",
+                                       "sabath " + journal.submission_id,
+                                       "--sync-level",
+                                       "checksum",
+                                       "--verify-checksum",
+                                       "--fail-on-quota-errors",
+                                       "--deadline",
+                                       deadline(),
+                                       "--submission-id",
+                                       journal.submission_id,
+                                       "--jmespath",
+                                       "task_id",
+                                       "-F",
+                                       "unix"};
+    if (job.is_tree) arguments.emplace_back("--recursive");
+    for (const base::Digest& digest : job.digests) {
+      if (digest.algorithm != base::DigestAlgorithm::sha256) continue;
+      arguments.insert(arguments.end(),
+                       {"--external-checksum", digest.hex, "--checksum-algorithm", "SHA256"});
+    }
     arguments.insert(arguments.end(),
-                     {"--external-checksum", digest.hex, "--checksum-algorithm", "SHA256"});
-  }
-  arguments.insert(arguments.end(),
-                   {"--", copy.url.host + ":" + copy.url.path, std::get<std::string>(to)});
-  std::string answer;
-  if (auto failure = ask(std::move(arguments), answer, observer, stop)) return failure;
-  journal.task_id = trimmed(answer);
-  if (journal.task_id.empty()) return Failure{.problem = "globus gave no task id"};
-  base::write_file_atomically(copy.journal(), to_text(journal));
-  observer.note(fmt::format("{}: Globus task {}", copy.url.displayed, journal.task_id));
-  return std::nullopt;
-}
-
-void GlobusTool::wait(const std::stop_token& stop) const {
-  std::mutex mutex;
-  std::condition_variable_any changed;
-  std::unique_lock lock(mutex);
-  changed.wait_for(lock, stop, context().options.poll, [] { return false; });
-}
-
-std::optional<Failure> GlobusTool::judge_task(const GlobusTask& task,
-                                              const GlobusJournal& journal) const {
-  const std::string page = "https://app.globus.org/activity/" + journal.task_id;
-  if (task.status == "FAILED") {
-    std::string why = task.fatal.empty() ? task.nice_status : task.fatal;
-    if (!task.details.empty()) why += (why.empty() ? "" : ": ") + task.details;
-    Failure failure{.problem = "the Globus task failed: " + base::printable(why), .hint = page};
-    failure.not_found = why.find("NOT_FOUND") != std::string::npos;
-    failure.access_needed = why.find("PERMISSION_DENIED") != std::string::npos;
-    if (why.find("QUOTA") != std::string::npos) {
-      throw base::Error(base::ErrorKind::storage, "globus: " + failure.problem, page);
-    }
-    return failure;
-  }
-  if (task.status == "INACTIVE") {
-    return Failure{.problem = "the Globus task waits for a login: " + base::printable(task.details),
-                   .hint =
-                       "log in ('globus login', 'globus session update'), then fetch again: the "
-                       "task goes on; " +
-                       page,
-                   .access_needed = true};
-  }
-  return Failure{
-      .problem = "the Globus task is in a state that is not known: " + base::printable(task.status),
-      .hint = page};
-}
-
-void GlobusTool::cancel(const Copy& copy, const GlobusJournal& journal, base::Observer& observer) {
-  std::string answer;
-  const auto failure = ask({"task", "cancel", journal.task_id}, answer, observer, {});
-  if (failure) {
-    observer.warn("Globus task " + journal.task_id +
-                  " could not be cancelled: " + failure->problem);
-    return;
-  }
-  observer.note("Globus task " + journal.task_id + " is cancelled");
-  base::remove_tree(copy.journal());
-}
-
-std::optional<Failure> GlobusTool::follow(const Copy& copy,
-                                          const GlobusJournal& journal,
-                                          base::Observer& observer,
-                                          const std::stop_token& stop) {
-  ProgressMeter meter(copy.task, observer, context().clock);
-  std::string told;
-  while (true) {
+                     {"--", job.url().host + ":" + job.url().path, std::get<std::string>(to)});
     std::string answer;
-    std::optional<Failure> failure;
-    try {
-      failure = ask({"task", "show", "-F", "json", "--", journal.task_id}, answer, observer, stop);
-    } catch (const base::Error& error) {
-      if (error.kind() == base::ErrorKind::interrupted) cancel(copy, journal, observer);
-      throw;
-    }
-    if (failure) return failure;
-    const GlobusTask task = parse_globus_task(answer, copy.url.displayed);
-    meter.tell_now(task.bytes, copy.size_bytes);
-    if (task.status == "SUCCEEDED") return std::nullopt;
-    if (task.status != "ACTIVE") return judge_task(task, journal);
-    std::string news = task.is_paused ? "paused" : task.nice_status;
-    if (!task.details.empty()) news += ": " + task.details;
-    if (news != told && !news.empty() && task.nice_status != "OK") {
-      observer.note(copy.url.displayed + ": Globus: " + base::printable(news));
-    }
-    told = news;
-    wait(stop);
+    if (auto failure = ask(std::move(arguments), answer, job.stop)) return failure;
+    journal.task_id = trimmed(answer);
+    if (journal.task_id.empty()) return Failure{.problem = "globus gave no task id"};
+    base::write_file_atomically(journal_of(job), to_text(journal));
+    job.observer.note(fmt::format("{}: Globus task {}", job.url().displayed, journal.task_id));
+    return std::nullopt;
   }
-}
 
-std::optional<Failure> GlobusTool::copy(const Copy& copy,
-                                        base::Observer& observer,
-                                        const std::stop_token& stop) {
-  if (copy.url.host.empty()) return Failure{.problem = "malformed URL: it names no collection"};
-  GlobusJournal journal;
-  if (const auto text = base::read_file_if_exists(copy.journal())) {
-    journal = parse_globus_journal(*text).value_or(GlobusJournal{});
-    if (journal.source != copy.url.plain) journal = {};
+  std::optional<Failure> follow(const ToolJob& job, const GlobusJournal& journal) {
+    ProgressMeter meter(job.task, job.observer, context().clock);
+    std::string shown;
+    while (true) {
+      std::string answer;
+      std::optional<Failure> failure;
+      try {
+        failure = ask({"task", "show", "-F", "json", "--", journal.task_id}, answer, job.stop);
+      } catch (const base::Error& error) {
+        if (error.kind() == base::ErrorKind::interrupted) cancel(job, journal);
+        throw;
+      }
+      if (failure) return failure;
+      const GlobusTask task = parse_globus_task(answer, job.url().displayed);
+      meter.report_now(task.bytes, job.size_bytes);
+      if (task.status == "SUCCEEDED") return std::nullopt;
+      if (task.status != "ACTIVE") return judge_task(task, journal);
+      std::string news = task.is_paused ? "paused" : task.nice_status;
+      if (!task.details.empty()) news += ": " + task.details;
+      if (news != shown && !news.empty() && task.nice_status != "OK") {
+        job.observer.note(job.url().displayed + ": Globus: " + base::printable(news));
+      }
+      shown = news;
+      base::wait_unless_stopped(context().options.poll, job.stop);
+    }
   }
-  journal.source = copy.url.plain;
-  if (!journal.task_id.empty()) {
-    observer.note(
-        fmt::format("{}: going on with Globus task {}", copy.url.displayed, journal.task_id));
-  } else if (auto failure = submit(copy, journal, observer, stop)) {
-    // A submission that was refused is not made again; one whose answer was lost is.
-    if (!failure->retryable) base::remove_tree(copy.journal());
-    return failure;
-  }
-  auto failure = follow(copy, journal, observer, stop);
-  // A task that waits, or could not be asked, is found again by the next attempt.
-  if (!failure || (!failure->access_needed && !failure->retryable)) {
-    base::remove_tree(copy.journal());
-  }
-  return failure;
-}
 
-Listing GlobusTool::listed(const TreeJob& job,
-                           std::optional<std::uint64_t> /*limit*/,
-                           base::Observer& observer,
-                           const std::stop_token& stop) {
-  const ToolUrl& source = job.url;
-  std::string answer;
-  const std::string place = source.host + ":" + source.path;
-  if (auto failure =
-          ask({"ls", "--recursive", "-F", "json", "--", place}, answer, observer, stop)) {
-    return *std::move(failure);
+  std::optional<Failure> judge_task(const GlobusTask& task, const GlobusJournal& journal) const {
+    const std::string page = "https://app.globus.org/activity/" + journal.task_id;
+    if (task.status == "FAILED") {
+      std::string why = task.fatal.empty() ? task.nice_status : task.fatal;
+      if (!task.details.empty()) why += (why.empty() ? "" : ": ") + task.details;
+      Failure failure{.problem = "the Globus task failed: " + base::printable(why), .hint = page};
+      failure.not_found = why.find("NOT_FOUND") != std::string::npos;
+      failure.access_needed = why.find("PERMISSION_DENIED") != std::string::npos;
+      if (why.find("QUOTA") != std::string::npos) {
+        throw base::Error(base::ErrorKind::storage, "globus: " + failure.problem, page);
+      }
+      return failure;
+    }
+    if (task.status == "INACTIVE") {
+      return Failure{
+          .problem = "the Globus task waits for a login: " + base::printable(task.details),
+          .hint =
+              "log in ('globus login', 'globus session update'), then fetch again: the "
+              "task continues; " +
+              page,
+          .access_needed = true};
+    }
+    return Failure{.problem = "the Globus task is in a state that is not known: " +
+                              base::printable(task.status),
+                   .hint = page};
   }
-  auto files = parse_globus_listing(answer, source.displayed);
-  const std::string base_url = source.plain + (source.plain.ends_with('/') ? "" : "/");
-  for (ListedFile& file : files)
-    file.url = base_url + encoded_path(file.path);
-  return files;
-}
+
+  void cancel(const ToolJob& job, const GlobusJournal& journal) {
+    std::string answer;
+    const auto failure = ask({"task", "cancel", journal.task_id}, answer, {});
+    if (failure) {
+      job.observer.warn("Globus task " + journal.task_id +
+                        " could not be cancelled: " + failure->problem);
+      return;
+    }
+    job.observer.note("Globus task " + journal.task_id + " is cancelled");
+    base::remove_tree(journal_of(job));
+  }
+
+  std::variant<std::string, Failure> destination(const ToolJob& job) const {
+    const spec::GlobusSettings& settings = context().options.configuration.globus;
+    if (settings.local_collection.empty()) {
+      return Failure{.problem = "no Globus collection that sees this machine's files is configured",
+                     .hint =
+                         "put \"globus\": {\"local_collection\": UUID, \"paths\": {...}} into "
+                         "config.json"};
+    }
+    std::error_code code;
+    const fs::path whole = fs::weakly_canonical(job.output, code);
+    const auto path = path_in_collection(code ? job.output : whole, settings.paths);
+    if (path) return settings.local_collection + ":" + *path + (job.is_tree ? "/" : "");
+    std::vector<std::string> mapped;
+    for (const auto& [here, there] : settings.paths)
+      mapped.push_back(here);
+    return Failure{
+        .problem = fmt::format("the cache ({}) is beneath no folder that the local collection sees",
+                               job.output.parent_path().string()),
+        .hint = mapped.empty()
+                    ? "put \"paths\": {\"/folder/here\": \"/folder/there\"} into config.json"
+                    : fmt::format("mapped are {}: set SABATH_CACHE to a place there, or add to "
+                                  "\"globus\": {{\"paths\": ...}} in config.json",
+                                  fmt::join(mapped, ", "))};
+  }
+
+  std::string deadline() const {
+    const auto hours = std::chrono::hours(context().options.configuration.globus.deadline_hours);
+    const auto time =
+        std::chrono::time_point_cast<std::chrono::seconds>(context().clock.now() + hours);
+    return fmt::format("{:%Y-%m-%d %H:%M:%S}",
+                       fmt::gmtime(static_cast<std::time_t>(time.time_since_epoch().count())));
+  }
+};
 
 }  // namespace
 

@@ -1,9 +1,9 @@
 // rsync(1), from its daemon (rsync://host/module/path) and over ssh (rsync+ssh://user@host/path).
-// It goes on with whatever is there: its delta algorithm compares blocks with the source and checks
-// the whole at the end, so versions are never mixed, with or without a digest of ours.
+// It continues any partial: its delta algorithm compares blocks with the source and checks the
+// whole at the end, so versions are never mixed, with or without a digest.
 
 #include "builtin_tools.hpp"
-#include "ssh_options.hpp"
+#include "tool_run.hpp"
 #include "tree_tool.hpp"
 
 #include <sabath/base/file.hpp>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view over_ssh = "rsync+ssh";
 
-// Of rsync's manual, EXIT VALUES.
+// rsync(1), EXIT VALUES.
 constexpr int protocol_start = 5;
 constexpr int socket_failure = 10;
 constexpr int stream_failure = 12;
@@ -28,7 +28,7 @@ constexpr int data_timeout = 30;
 constexpr int connect_timeout = 35;
 constexpr int ssh_failure = 255;
 
-/// For rsync's -e, which it takes apart at blanks itself; quotes keep them together.
+/// Returns the value of rsync's -e, which rsync splits at blanks outside quotes.
 std::string remote_shell(const ToolUrl& url, const ToolContext& context) {
   std::string line = "ssh";
   for (const std::string& option : ssh_options(context))
@@ -86,15 +86,52 @@ class RsyncTool final : public TreeTool {
             context) {}
 
  protected:
-  Listing listed(const TreeJob& job,
-                 std::optional<std::uint64_t> limit,
-                 base::Observer& observer,
-                 const std::stop_token& stop) override;
+  Listing listed(const ToolJob& job, std::optional<std::uint64_t> /*limit*/) override {
+    const ToolUrl& source = job.url();
+    if (auto failure = rsync_problem(source)) return *std::move(failure);
+    const base::TempDir folder(std::filesystem::temp_directory_path(), "sabath-list-");
+    ToolCall call = basic_call(source, context());
+    for (const char* option :
+         {"--list-only", "--recursive", "--copy-links", "--8-bit-output", "--"})
+      call.argv.emplace_back(option);
+    call.argv.push_back(operand(source));
+    call.output = folder.path() / "listing";
+    if (auto failure = run(call, job)) {
+      return *std::move(failure);
+    }
+    // "-rw-r--r--         12,345 2026/11/21 10:00:00 name"
+    static const base::Form form(R"(-\S+ +([0-9,]+) [0-9/]+ [0-9:]+ (.*))");
+    std::istringstream lines(base::read_file(call.output, 1ULL << 30U));
+    std::vector<ListedFile> files;
+    std::string base_url = source.plain + (source.plain.ends_with('/') ? "" : "/");
+    if (!source.user.empty()) {
+      base_url.insert(base_url.find("://") + 3, encoded_path(source.user) + "@");
+    }
+    for (std::string line; std::getline(lines, line);) {
+      const auto parts = form.parts(line);
+      if (!parts) continue;
+      std::string digits = parts->at(1);
+      digits.erase(std::remove(digits.begin(), digits.end(), ','), digits.end());
+      std::uint64_t size_bytes = 0;
+      const char* const end = digits.data() + digits.size();
+      const auto [rest, error] = std::from_chars(digits.data(), end, size_bytes);
+      if (error != std::errc{} || rest != end) {
+        return Failure{.problem = "lists '" + base::printable(parts->at(2)) + "' with a size of '" +
+                                  base::printable(parts->at(1)) + "' bytes"};
+      }
+      ListedFile& file = files.emplace_back();
+      file.path = parts->at(2);
+      file.url = base_url + encoded_path(file.path);
+      file.size_bytes = size_bytes;
+    }
+    return files;
+  }
+
   std::variant<ToolCall, Failure> call_for(const ToolJob& job) override {
     if (auto failure = rsync_problem(job.url())) return *failure;
     if (job.url().path.ends_with('/')) return Failure{.problem = "is a folder, not a file"};
     ToolCall call = basic_call(job.url(), context());
-    // --ignore-times: what an earlier attempt left may look like the whole, by size and date.
+    // --ignore-times: a partial may have the size and date of the whole.
     for (const char* option : {"--times", "--copy-links", "--inplace", "--ignore-times", "--"})
       call.argv.emplace_back(option);
     call.argv.push_back(operand(job.url()));
@@ -104,12 +141,9 @@ class RsyncTool final : public TreeTool {
     return call;
   }
 
-  std::optional<Failure> bring_tree(const TreeJob& job,
-                                    const std::string& task,
-                                    base::Observer& observer,
-                                    const std::stop_token& stop) override {
-    if (auto failure = rsync_problem(job.url)) return failure;
-    ToolCall call = basic_call(job.url, context());
+  std::optional<Failure> bring_tree(const ToolJob& job) override {
+    if (auto failure = rsync_problem(job.url())) return failure;
+    ToolCall call = basic_call(job.url(), context());
     for (const char* option : {"--recursive",
                                "--times",
                                "--copy-links",
@@ -120,10 +154,10 @@ class RsyncTool final : public TreeTool {
                                "--"}) {
       call.argv.emplace_back(option);
     }
-    call.argv.push_back(operand(job.url));
-    call.argv.push_back(job.folder.string() + "/");
-    call.grows = job.folder;
-    return run_for_tree(call, task, observer, stop);
+    call.argv.push_back(operand(job.url()));
+    call.argv.push_back(job.output.string() + "/");
+    call.grows = job.output;
+    return run(call, job);
   }
 
   Failure failure_of(const ToolEnd& end, const ToolJob&) override {
@@ -145,49 +179,6 @@ class RsyncTool final : public TreeTool {
     return failure;
   }
 };
-
-Listing RsyncTool::listed(const TreeJob& job,
-                          std::optional<std::uint64_t> /*limit*/,
-                          base::Observer& observer,
-                          const std::stop_token& stop) {
-  const ToolUrl& source = job.url;
-  if (auto failure = rsync_problem(source)) return *std::move(failure);
-  const base::TempDir folder(std::filesystem::temp_directory_path(), "sabath-list-");
-  ToolCall call = basic_call(source, context());
-  for (const char* option : {"--list-only", "--recursive", "--copy-links", "--8-bit-output", "--"})
-    call.argv.emplace_back(option);
-  call.argv.push_back(operand(source));
-  call.output = folder.path() / "listing";
-  if (auto failure = run_for_tree(call, source.displayed, observer, stop)) {
-    return *std::move(failure);
-  }
-  // "-rw-r--r--         12,345 2026/11/21 10:00:00 name"
-  static const base::Form form(R"(-\S+ +([0-9,]+) [0-9/]+ [0-9:]+ (.*))");
-  std::istringstream lines(base::read_file(call.output, 1ULL << 30U));
-  std::vector<ListedFile> files;
-  std::string base_url = source.plain + (source.plain.ends_with('/') ? "" : "/");
-  if (!source.user.empty()) {
-    base_url.insert(base_url.find("://") + 3, encoded_path(source.user) + "@");
-  }
-  for (std::string line; std::getline(lines, line);) {
-    const auto parts = form.parts(line);
-    if (!parts) continue;
-    std::string digits = parts->at(1);
-    digits.erase(std::remove(digits.begin(), digits.end(), ','), digits.end());
-    std::uint64_t size_bytes = 0;
-    const char* const end = digits.data() + digits.size();
-    const auto [rest, error] = std::from_chars(digits.data(), end, size_bytes);
-    if (error != std::errc{} || rest != end) {
-      return Failure{.problem = "lists '" + base::printable(parts->at(2)) + "' with a size of '" +
-                                base::printable(parts->at(1)) + "' bytes"};
-    }
-    ListedFile& file = files.emplace_back();
-    file.path = parts->at(2);
-    file.url = base_url + encoded_path(file.path);
-    file.size_bytes = size_bytes;
-  }
-  return files;
-}
 
 }  // namespace
 

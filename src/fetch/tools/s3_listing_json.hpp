@@ -12,8 +12,8 @@ struct S3Object {
   std::uint64_t size_bytes = 0;
 };
 
-/// What `aws s3api list-objects-v2 --query Contents[].{k:Key,s:Size} --output json` writes: null
-/// where there is nothing. Throws Error{transfer} when it is something else.
+/// Reads `aws s3api list-objects-v2 --query Contents[].{k:Key,s:Size} --output json`, which is null
+/// for no object. Throws Error{transfer} for any other text.
 std::vector<S3Object> parse_s3_listing(std::string_view text, const std::string& origin);
 
 }  // namespace sabath::fetch

@@ -1,5 +1,5 @@
-// S3 and what speaks like it, through aws-cli. It goes on with a prefix file by file; a file that
-// is not complete is a fresh download.
+// S3 and compatible services, through aws-cli. It continues a prefix file by file; an incomplete
+// file starts again.
 
 #include "builtin_tools.hpp"
 #include "s3_listing_json.hpp"
@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 
 namespace sabath::fetch {
 
@@ -28,7 +27,7 @@ bool is_there(const std::string& path) {
   return !path.empty() && fs::exists(path, code);
 }
 
-/// Can aws find credentials of the user's own? Its order: environment, files, the machine's role.
+/// Can aws find credentials of the user? Its order: environment, files, the machine's role.
 bool user_has_credentials() {
   constexpr std::array names{"AWS_ACCESS_KEY_ID",
                              "AWS_PROFILE",
@@ -110,11 +109,8 @@ class S3Tool final : public TreeTool {
     return call;
   }
 
-  Listing listed(const TreeJob& job,
-                 std::optional<std::uint64_t> limit,
-                 base::Observer& observer,
-                 const std::stop_token& stop) override {
-    const ToolUrl& source = job.url;
+  Listing listed(const ToolJob& job, std::optional<std::uint64_t> limit) override {
+    const ToolUrl& source = job.url();
     if (auto failure = bucket_problem(source)) return *std::move(failure);
     std::string prefix = key_of(source);
     if (!prefix.empty() && !prefix.ends_with('/')) prefix += '/';
@@ -130,11 +126,11 @@ class S3Tool final : public TreeTool {
                                 "--prefix=" + prefix},
                                context());
     if (limit) {
-      // Markers of folders are listed, too, and are no files.
+      // Markers of folders are listed too.
       call.argv.push_back("--max-items=" + std::to_string(*limit + *limit / 4 + 16));
     }
     call.output = folder.path() / "listing";
-    if (auto failure = run_for_tree(call, source.displayed, observer, stop)) {
+    if (auto failure = run(call, job)) {
       return *std::move(failure);
     }
     const std::string text = base::read_file(call.output, 1ULL << 30U);
@@ -149,12 +145,9 @@ class S3Tool final : public TreeTool {
     return files;
   }
 
-  /// The listing first: it shows paths that would leave the folder, and the size.
-  std::optional<Failure> bring_tree(const TreeJob& job,
-                                    const std::string& task,
-                                    base::Observer& observer,
-                                    const std::stop_token& stop) override {
-    const Listing listing = job.listed ? *job.listed : ordered(job, std::nullopt, observer, stop);
+  /// Lists first: the listing has the size, and paths that would leave the folder.
+  std::optional<Failure> bring_tree(const ToolJob& job) override {
+    const Listing listing = job.listed ? *job.listed : ordered(job, std::nullopt);
     if (const auto* failure = std::get_if<Failure>(&listing)) return *failure;
     const auto& files = std::get<std::vector<ListedFile>>(listing);
     std::uint64_t total = 0;
@@ -163,20 +156,20 @@ class S3Tool final : public TreeTool {
     if (files.empty()) {
       return Failure{.problem = "nothing is beneath this prefix", .not_found = true};
     }
-    // What an earlier attempt brought stays where it has the size and the date of the object, which
-    // aws gives to what it downloads: no clocks of two machines are compared.
+    // A file of an earlier attempt stays if it has the size and date of the object. The program aws
+    // sets the date of what it downloads, so clocks of two machines are not compared.
     ToolCall call = basic_call(job.credentials,
                                {"s3",
                                 "sync",
                                 "--exact-timestamps",
                                 "--delete",
                                 "--only-show-errors",
-                                "s3://" + job.url.host + "/" + key_of(job.url),
-                                job.folder.string()},
+                                "s3://" + job.url().host + "/" + key_of(job.url()),
+                                job.output.string()},
                                context());
-    call.grows = job.folder;
+    call.grows = job.output;
     call.total_bytes = total;
-    return run_for_tree(call, task, observer, stop);
+    return run(call, job);
   }
 
   Failure failure_of(const ToolEnd& end, const ToolJob&) override {
@@ -187,7 +180,7 @@ class S3Tool final : public TreeTool {
     if (says("(404)") || says("NoSuchKey") || says("NoSuchBucket")) {
       failure.not_found = true;
       failure.access_needed = false;
-      failure.hint = "check the document's sources: the file may have moved";
+      failure.hint = moved_hint;
     } else if (says("(403)") || says("AccessDenied") || says("InvalidAccessKeyId") ||
                says("SignatureDoesNotMatch") || says("ExpiredToken")) {
       failure.access_needed = true;

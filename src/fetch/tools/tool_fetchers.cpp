@@ -12,7 +12,7 @@ namespace sabath::fetch {
 
 namespace {
 
-/// Lends one scheme of another fetcher, which lives in the same list, out to the list's front.
+/// One scheme of another fetcher of the same list, at the list's front.
 class Preferred final : public Fetcher {
  public:
   Preferred(std::string scheme, Fetcher& fetcher) : scheme_(std::move(scheme)), fetcher_(fetcher) {}
@@ -23,7 +23,7 @@ class Preferred final : public Fetcher {
   bool takes_mirrors() const override { return fetcher_.takes_mirrors(); }
   Outcome fetch(const std::vector<std::string>& urls,
                 const Request& request,
-                base::StagedFile& to,
+                base::PartialFile& to,
                 base::Observer& observer,
                 std::stop_token stop) override {
     return fetcher_.fetch(urls, request, to, observer, std::move(stop));
@@ -54,16 +54,15 @@ class Preferred final : public Fetcher {
 std::unique_ptr<Fetcher>& find_named(FetcherList& fetchers,
                                      std::string_view name,
                                      const std::string& place) {
-  const auto found = std::find_if(fetchers.begin(), fetchers.end(), [&](const auto& fetcher) {
-    return fetcher->name() == name;
-  });
+  const auto found =
+      std::ranges::find_if(fetchers, [&](const auto& fetcher) { return fetcher->name() == name; });
   if (found != fetchers.end()) return *found;
   std::vector<std::string_view> known;
   for (const auto& fetcher : fetchers)
     known.push_back(fetcher->name());
   throw base::Error(base::ErrorKind::usage,
-                    fmt::format("{}: there is no fetcher '{}'", place, base::printable(name)),
-                    fmt::format("there are {}", fmt::join(known, ", ")));
+                    fmt::format("{}: unknown fetcher '{}'", place, base::printable(name)),
+                    fmt::format("known are {}", fmt::join(known, ", ")));
 }
 
 }  // namespace
@@ -72,15 +71,11 @@ FetcherList tool_fetchers(const ToolOptions& options, base::Clock& clock) {
   const ToolContext context{options, clock};
   FetcherList fetchers;
   fetchers.push_back(make_rsync_tool(context));
-  fetchers.push_back(make_scp_tool(context));
-  fetchers.push_back(make_sftp_tool(context));
   fetchers.push_back(make_s3_tool(context));
   fetchers.push_back(make_globus_tool(context));
   fetchers.push_back(make_git_tool(context));
-  fetchers.push_back(make_gridftp_tool(context));
-  fetchers.push_back(make_curl_tool(context));
-  fetchers.push_back(make_wget_tool(context));
-  fetchers.push_back(make_aria2_tool(context));
+  for (const spec::ToolDescription& tool : options.documents)
+    fetchers.push_back(make_described_tool(tool, context));
   for (const spec::ToolFetcher& own : options.configuration.fetchers)
     fetchers.push_back(make_own_tool(own, context));
   return fetchers;
@@ -98,7 +93,7 @@ void choose_fetchers(FetcherList& fetchers,
   for (const auto& [scheme, name] : prefer) {
     Fetcher& fetcher = *find_named(fetchers, name, "prefer");
     const auto schemes = fetcher.schemes();
-    if (std::find(schemes.begin(), schemes.end(), scheme) == schemes.end()) {
+    if (std::ranges::find(schemes, scheme) == schemes.end()) {
       throw base::Error(base::ErrorKind::usage,
                         fmt::format("prefer: fetcher '{}' does not take '{}'", name, scheme),
                         fmt::format("it takes {}", fmt::join(schemes, ", ")));

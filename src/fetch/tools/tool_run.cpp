@@ -4,6 +4,7 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/file_end.hpp>
 #include <sabath/base/text/regex.hpp>
 #include <sabath/base/text/text_table.hpp>
 
@@ -12,7 +13,6 @@
 #include <algorithm>
 #include <condition_variable>
 #include <exception>
-#include <fstream>
 #include <mutex>
 #include <thread>
 
@@ -37,19 +37,7 @@ std::uint64_t bytes_of(const fs::path& path, bool allocated) {
   return allocated ? std::min(size, static_cast<std::uint64_t>(status.st_blocks) * block) : size;
 }
 
-/// The last part of a file that a program may still be writing.
-std::string tail_of(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  if (!file) return {};
-  const auto size = static_cast<std::size_t>(std::max<std::streamoff>(file.tellg(), 0));
-  std::string text(std::min(size, tail_bytes), '\0');
-  file.seekg(static_cast<std::streamoff>(size - text.size()));
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  return text;
-}
-
-/// A program that runs in a thread of its own, so that this one can look at what grows.
+/// A program in a thread of its own, while this thread watches what grows.
 class Runner {
  public:
   Runner(base::ProcessRunner& processes, const base::Command& command)
@@ -85,13 +73,13 @@ class Runner {
   std::jthread thread_;  // last: it uses the others
 };
 
-/// How far the program is, by what grew and what it wrote.
+/// Progress of a program, by the growth of its files and its output.
 class Watch {
  public:
   Watch(const ToolCall& call, fs::path output, fs::path errors)
       : call_(call), output_(std::move(output)), errors_(std::move(errors)) {}
 
-  /// Looks; true when anything has changed since the last look.
+  /// Returns true when anything has changed since the last call.
   bool look() {
     const auto began = std::chrono::steady_clock::now();
     const std::uint64_t grown = call_.grows.empty() ? 0 : bytes_at(call_.grows, call_.has_holes);
@@ -114,7 +102,8 @@ class Watch {
 
  private:
   double read_percentage() const {
-    const std::string text = tail_of(output_) + "\n" + tail_of(errors_);
+    const std::string text =
+        base::read_file_end(output_, tail_bytes) + "\n" + base::read_file_end(errors_, tail_bytes);
     double percent = percent_;
     base::Regex pattern(call_.percentage);
     for (std::size_t at = 0;
@@ -148,7 +137,7 @@ base::Command command_of(const ToolCall& call, const fs::path& output, const fs:
   command.environment = base::current_environment();
   for (const auto& [name, value] : call.variables)
     (*command.environment)[name] = value;
-  command.environment->try_emplace("LC_ALL", "C.UTF-8");  // messages are read by us, too
+  command.environment->try_emplace("LC_ALL", "C.UTF-8");  // messages are parsed
   command.stdout_path = output;
   command.stderr_path = errors;
   command.output_limit = output_limit_bytes;
@@ -205,7 +194,7 @@ ToolEnd run_tool(const ToolCall& call,
     while (!runner.wait_for(watch.pause())) {
       const auto now = std::chrono::steady_clock::now();
       if (watch.look()) last_sign = now;
-      meter.tell(watch.done(), call.total_bytes);
+      meter.report(watch.done(), call.total_bytes);
       if (now - last_sign < context.options.silence) continue;
       end.silent = true;
       runner.ask_to_end();
@@ -214,10 +203,10 @@ ToolEnd run_tool(const ToolCall& call,
   }
   throw_if_stopped();
   watch.look();
-  meter.tell_now(watch.done(), call.total_bytes);
+  meter.report_now(watch.done(), call.total_bytes);
   const CredentialStore& credentials = context.options.credentials;
-  end.process.output = credentials.masked(tail_of(output));
-  end.process.errors = credentials.masked(tail_of(errors));
+  end.process.output = credentials.masked(base::read_file_end(output, tail_bytes));
+  end.process.errors = credentials.masked(base::read_file_end(errors, tail_bytes));
   return end;
 }
 
@@ -227,7 +216,7 @@ std::string last_words(const ToolEnd& end) {
   const std::string& text = end.process.errors.empty() ? end.process.output : end.process.errors;
   std::vector<std::string> lines(1);
   for (const char c : text) {
-    // What ends in a carriage return is a meter that is overwritten: no message.
+    // A text before a carriage return is a progress meter, not a message.
     if (c == '\r') lines.back().clear();
     if (c == '\n' && !lines.back().empty()) lines.emplace_back();
     if (c != '\r' && c != '\n') lines.back() += c;
@@ -238,6 +227,24 @@ std::string last_words(const ToolEnd& end) {
       "{}", fmt::join(lines.begin() + static_cast<std::ptrdiff_t>(from), lines.end(), "; "));
   if (words.size() > most_bytes) words = "..." + words.substr(words.size() - most_bytes);
   return base::printable(words);
+}
+
+std::vector<std::string> ssh_options(const ToolContext& context) {
+  std::vector<std::string> options;
+  const std::string& file = context.options.configuration.ssh_config;
+  if (!file.empty()) options = {"-F", file};
+  for (const char* option : {"BatchMode=yes",
+                             "ConnectTimeout=30",
+                             "ServerAliveInterval=15",
+                             "ServerAliveCountMax=4",
+                             "PermitLocalCommand=no",
+                             "ForwardAgent=no",
+                             "ForwardX11=no",
+                             "ClearAllForwardings=yes"}) {
+    options.emplace_back("-o");
+    options.emplace_back(option);
+  }
+  return options;
 }
 
 }  // namespace sabath::fetch

@@ -15,49 +15,52 @@
 
 namespace sabath::fetch {
 
-/// What all fetchers that run programs share.
+/// Surroundings of all fetchers that run programs.
 struct ToolContext {
   ToolOptions options;
   base::Clock& clock;
 };
 
-/// One program to run, and where its progress shows.
+/// One call of a program, and the sign of its progress.
 struct ToolCall {
   std::vector<std::string> argv{};
-  base::Environment variables{};  ///< beside the caller's
-  std::string input{};            ///< at stdin; the place for secrets
+  base::Environment variables{};  ///< added to the caller's
+  std::string input{};            ///< for stdin; may contain secrets
   std::filesystem::path working_directory{};
-  /// A file, with the temporary ones whose names begin as its own, or a folder.
+  /// A file with its temporary files, whose names begin alike, or a folder.
   std::filesystem::path grows{};
   bool has_holes = false;  ///< the file is written in several places at once
   std::optional<std::uint64_t> total_bytes{};
-  /// A pattern whose group is found in what the program writes, instead of growth; or empty.
+  /// Pattern for the percentage in the output; empty: growth is the progress.
   std::string percentage{};
-  std::filesystem::path output{};  ///< where stdout goes; empty: only its tail is kept
+  std::filesystem::path output{};  ///< file for stdout; empty: only its tail is kept
 };
 
 struct ToolEnd {
-  base::ProcessResult process{};  ///< with masked tails of what it wrote
-  bool missing = false;           ///< there is no such program
-  bool silent = false;            ///< nothing grew for too long, so it was ended
+  base::ProcessResult process{};  ///< with masked tails of its output
+  bool missing = false;           ///< the program was not found
+  bool silent = false;            ///< it was ended because nothing grew
 
   bool ok() const { return !missing && !silent && process.ok(); }
 };
 
-/// Runs a program in a process group of its own, with a silence deadline that looks at what grows
-/// and at what is written, and tells `observer` of progress under `task`. Throws
-/// Error{interrupted|storage}.
+/// Runs a program in its own process group and reports progress under `task`. Ends it when neither
+/// the file nor the output grows for `ToolOptions::silence`. Throws Error{interrupted|storage}.
 ToolEnd run_tool(const ToolCall& call,
                  const std::string& task,
                  const ToolContext& context,
                  base::Observer& observer,
                  std::stop_token stop);
 
-/// Bytes of a file and of the temporary ones beside it whose names begin as its own, or of all
-/// files in a folder. `allocated`: without the holes.
+/// Returns the bytes of the largest of a file and its temporary files, or of all files in a folder.
+/// `allocated`: without the holes.
 std::uint64_t bytes_at(const std::filesystem::path& path, bool allocated = false);
 
-/// The last lines of what a program wrote, on one line and fit for a message.
+/// Returns the last lines of a program's output as one line for a message.
 std::string last_words(const ToolEnd& end);
+
+/// Returns options for ssh, scp and sftp: no questions, no forwarding, and a dead connection is
+/// noticed. Keys and trusted hosts are in the user's own configuration.
+std::vector<std::string> ssh_options(const ToolContext& context);
 
 }  // namespace sabath::fetch

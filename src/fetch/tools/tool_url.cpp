@@ -8,18 +8,9 @@ namespace sabath::fetch {
 
 namespace {
 
-std::string part_of(CURLU* url, CURLUPart part, unsigned flags = 0) {
-  char* text = nullptr;
-  if (curl_url_get(url, part, &text, flags) != CURLUE_OK) return {};
-  std::string copy(text);
-  curl_free(text);
-  return copy;
-}
-
 bool has_control(const std::string& text) {
-  return std::any_of(text.begin(), text.end(), [](char c) {
-    return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-  });
+  return std::ranges::any_of(
+      text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
 }
 
 }  // namespace
@@ -30,7 +21,7 @@ std::string ToolUrl::authority() const {
 }
 
 std::variant<ToolUrl, Failure> parse_tool_url(const std::string& url) {
-  // libcurl takes an empty host for a slip, but in "file" itself, and eats a slash.
+  // libcurl corrects an empty host, except in "file", and removes a slash.
   constexpr std::string_view local_git = "git+file:";
   const bool is_local_git = url.starts_with(local_git);
   auto parsed = parse_source_url(is_local_git ? url.substr(4) : url);
@@ -39,23 +30,23 @@ std::variant<ToolUrl, Failure> parse_tool_url(const std::string& url) {
   CURLU* const handle = source.handle.get();
   ToolUrl parts;
   parts.scheme = source.scheme;
-  parts.user = part_of(handle, CURLUPART_USER, CURLU_URLDECODE);
-  parts.password = part_of(handle, CURLUPART_PASSWORD, CURLU_URLDECODE);
-  parts.host = part_of(handle, CURLUPART_HOST);
+  parts.user = url_part(handle, CURLUPART_USER, CURLU_URLDECODE);
+  parts.password = url_part(handle, CURLUPART_PASSWORD, CURLU_URLDECODE);
+  parts.host = url_part(handle, CURLUPART_HOST);
   if (parts.host.starts_with('[') && parts.host.ends_with(']')) {
     parts.host = parts.host.substr(1, parts.host.size() - 2);
   }
-  parts.port = part_of(handle, CURLUPART_PORT);
+  parts.port = url_part(handle, CURLUPART_PORT);
   parts.path = source.path;
-  parts.query = part_of(handle, CURLUPART_QUERY);
+  parts.query = url_part(handle, CURLUPART_QUERY);
   parts.plain = source.plain;
   parts.displayed = source.displayed;
   if (is_local_git) {
     for (std::string* text : {&parts.scheme, &parts.plain, &parts.displayed})
       text->insert(0, "git+");
   }
-  // libcurl refuses to decode what would hold a NUL or a newline; then the path came out empty.
-  const bool lost = parts.path.empty() && !part_of(handle, CURLUPART_PATH).empty();
+  // libcurl refuses to decode a NUL or a newline: then the path is empty.
+  const bool lost = parts.path.empty() && !url_part(handle, CURLUPART_PATH).empty();
   if (lost || has_control(parts.path) || has_control(parts.user) || has_control(parts.host)) {
     return Failure{.problem = "malformed URL: it holds control characters"};
   }
@@ -63,6 +54,10 @@ std::variant<ToolUrl, Failure> parse_tool_url(const std::string& url) {
     return Failure{.problem = "malformed URL: a host or a user may not begin with '-'"};
   }
   return parts;
+}
+
+std::string encoded_path(const std::string& path) {
+  return percent_encoded(path, "/-._~");
 }
 
 }  // namespace sabath::fetch

@@ -9,8 +9,8 @@
 
 namespace sabath::fetch {
 
-/// A source's URL, taken apart for a program's argument vector: nothing in it begins with '-' where
-/// an option could stand, or has control characters.
+/// Parts of a source's URL for a program's argument vector. User and host do not begin with '-',
+/// and no part has control characters.
 struct ToolUrl {
   std::string scheme{};
   std::string user{};
@@ -18,15 +18,18 @@ struct ToolUrl {
   std::string port{};  ///< empty where the URL has none
   std::string path{};  ///< decoded, with its first slash
   std::string query{};
-  std::string plain{};      ///< without user and password: what goes to a program as it is
+  std::string plain{};      ///< without user and password, for programs
   std::string displayed{};  ///< without query and fragment either
   std::string password{};
 
-  /// "host:port", or "host": what secrets are bound to.
+  /// Returns "host:port" or "host", to which secrets are bound.
   std::string authority() const;
 };
 
-/// A Failure where `url` is malformed, or must not reach a program.
+/// Returns a Failure where `url` is malformed, or unsafe for a program.
 std::variant<ToolUrl, Failure> parse_tool_url(const std::string& url);
+
+/// Percent-encodes a path for a URL; slashes stay.
+std::string encoded_path(const std::string& path);
 
 }  // namespace sabath::fetch

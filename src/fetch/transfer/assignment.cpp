@@ -7,12 +7,12 @@ namespace sabath::fetch {
 
 namespace {
 
-/// A request costs one response time, in which its connection idles: at 20 of them, 5 %.
+/// A request costs one response time, in which its connection idles: 5 % of 20 response times.
 constexpr double responses_per_range = 20;
-/// Less is not worth a request of its own.
+/// Smallest range of a request.
 constexpr std::uint64_t least_share_bytes = 128U << 10U;
 constexpr std::uint64_t share_unit_bytes = 64U << 10U;
-/// What a request costs beyond the response time.
+/// Cost of a request beyond the response time.
 constexpr double overhead_seconds = 0.002;
 
 std::optional<base::ByteRange> lowest_gap(const Coverage& there,
@@ -21,8 +21,7 @@ std::optional<base::ByteRange> lowest_gap(const Coverage& there,
   std::vector<base::ByteRange> taken;
   for (const InUse& each : in_use)
     taken.push_back(each.rest);
-  std::sort(
-      taken.begin(), taken.end(), [](const auto& a, const auto& b) { return a.begin < b.begin; });
+  std::ranges::sort(taken, {}, &base::ByteRange::begin);
   std::uint64_t begin = there.first_missing(0);
   for (const base::ByteRange& range : taken) {
     const std::uint64_t end = std::min(range.begin, there.first_present(begin));
@@ -40,7 +39,7 @@ std::uint64_t range_length(std::uint64_t piece_bytes, const Applicant& applicant
   return std::max(piece_bytes, static_cast<std::uint64_t>(worthwhile));
 }
 
-/// Ends at a piece's end, so that a piece comes from one source where that is possible.
+/// Ends a range at the end of a piece, so that pieces come from one source where possible.
 base::ByteRange shortened(base::ByteRange gap, std::uint64_t length, std::uint64_t piece_bytes) {
   if (gap.size() <= length) return gap;
   const std::uint64_t end = (gap.begin + length) / piece_bytes * piece_bytes;
@@ -53,7 +52,7 @@ double seconds_left(const InUse& each) {
   return static_cast<double>(each.rest.size()) / each.rate;
 }
 
-/// Until all is there, at the rates of now.
+/// Returns the time until the file is complete, at the current rates.
 double seconds_to_end(std::uint64_t missing_bytes, const std::vector<InUse>& in_use) {
   double rate = 0;
   for (const InUse& each : in_use)
@@ -61,17 +60,15 @@ double seconds_to_end(std::uint64_t missing_bytes, const std::vector<InUse>& in_
   return static_cast<double>(missing_bytes) / rate;
 }
 
-/// A part of the work of who would need longest, if that is `patience` seconds or more.
+/// Returns a part of the work of the slowest connection if it needs `patience` seconds or more.
 std::optional<Assignment> share(std::uint64_t piece_bytes,
                                 const std::vector<InUse>& in_use,
                                 const Applicant& applicant,
                                 double patience) {
-  const auto slowest =
-      std::max_element(in_use.begin(), in_use.end(), [](const InUse& a, const InUse& b) {
-        return seconds_left(a) < seconds_left(b);
-      });
+  const auto slowest = std::ranges::max_element(
+      in_use, [](const InUse& a, const InUse& b) { return seconds_left(a) < seconds_left(b); });
   if (slowest == in_use.end() || slowest->is_fresh) return {};
-  // Two that have not delivered yet would take everything from each other for ever.
+  // Two connections without a byte would take work from each other for ever.
   if (slowest->rate <= 0 && applicant.rate <= 0) return {};
   const double worthwhile = 2 * (applicant.response_seconds + overhead_seconds);
   if (seconds_left(*slowest) < std::max(worthwhile, patience)) return {};
@@ -79,7 +76,7 @@ std::optional<Assignment> share(std::uint64_t piece_bytes,
   const auto its_place = static_cast<std::size_t>(slowest - in_use.begin());
   const double mine = applicant.rate > 0 ? applicant.rate : std::max(slowest->rate, 1.0);
   if (slowest->rate > 0 && rest.size() < 2 * least_share_bytes) {
-    // Too little for two. All of it, from one that a server lets wait.
+    // Too little for two: all of it, from a connection that the server lets wait.
     const double whole = worthwhile + static_cast<double>(rest.size()) / mine;
     if (seconds_left(*slowest) < 2 * whole) return {};
     return Assignment{rest, its_place};
@@ -101,10 +98,9 @@ std::optional<Assignment> assign(const Coverage& there,
                                  const Applicant& applicant) {
   const auto gap = lowest_gap(there, size_bytes, in_use);
   if (!gap) return share(piece_bytes, in_use, applicant, 0);
-  // One that is silent for the moment may still need its connection.
-  const bool all_deliver = std::all_of(in_use.begin(), in_use.end(), [](const InUse& each) {
-    return each.rate > 0 || each.is_fresh;
-  });
+  // A silent source may still need its connection.
+  const bool all_deliver =
+      std::ranges::all_of(in_use, [](const InUse& each) { return each.rate > 0 || each.is_fresh; });
   if (all_deliver) {
     const double patience = seconds_to_end(size_bytes - there.bytes(), in_use) / 2;
     if (const auto shared = share(piece_bytes, in_use, applicant, patience)) return shared;

@@ -2,7 +2,7 @@
 
 #include "coverage.hpp"
 
-#include <sabath/base/staged_file.hpp>
+#include <sabath/base/partial_file.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -11,34 +11,34 @@
 
 namespace sabath::fetch {
 
-/// What is asked first of a source of unknown speed.
+/// Length of the first range of a source with unknown speed.
 constexpr std::uint64_t first_range_bytes = 4U << 20U;
 
-/// What one connection is about to bring.
+/// Work of one connection.
 struct InUse {
   base::ByteRange rest{};
   double rate = 0;  ///< bytes per second; 0: nothing came yet
-  /// Too young to say that it is slow.
+  /// Too young to be called slow.
   bool is_fresh = false;
 };
 
 /// A connection that asks for work.
 struct Applicant {
-  double rate = 0;              ///< that it is expected to have; 0: not known
+  double rate = 0;              ///< expected; 0: unknown
   double response_seconds = 0;  ///< from a request to its first byte
 };
 
 struct Assignment {
   base::ByteRange range{};
-  /// Which of those in use gives its end away: it must stop where `range` begins.
+  /// Index of the connection that gives its end away: it stops where `range` begins.
   std::optional<std::size_t> from{};
 };
 
-/// The next work, if there is any. What is neither there nor in use is given lowest first, so that
-/// the hash of the contiguous beginning keeps up, and in pieces so long that the time between two
-/// requests hardly counts. When all is in use, the connection that would need longest gives a part
-/// of its rest away, in proportion to both rates; before, one that would need more than half of the
-/// time that the whole file still needs: what it has is low and would keep the hash waiting.
+/// Returns the next work, if any. Free bytes are given lowest first, so that the hash of the
+/// contiguous beginning keeps up. Pieces are so long that the time between two requests hardly
+/// counts. When all bytes are in use, the slowest connection gives a part of its rest away, in
+/// proportion to both rates. A connection that needs more than half of the file's remaining time
+/// does so earlier: its bytes are low, and the hash waits for them.
 std::optional<Assignment> assign(const Coverage& there,
                                  std::uint64_t size_bytes,
                                  std::uint64_t piece_bytes,

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sabath/base/staged_file.hpp>
+#include <sabath/base/partial_file.hpp>
 
 #include <cstdint>
 #include <limits>
@@ -8,7 +8,7 @@
 
 namespace sabath::fetch {
 
-/// Which bytes of a file are there: a set of ranges.
+/// Set of ranges: the present bytes of a file.
 class Coverage {
  public:
   static constexpr std::uint64_t endless = std::numeric_limits<std::uint64_t>::max();
@@ -19,9 +19,9 @@ class Coverage {
     bytes_ = 0;
   }
   std::uint64_t bytes() const { return bytes_; }
-  /// The first byte at or after `from` that is not there.
+  /// Returns the first missing byte at or after `from`.
   std::uint64_t first_missing(std::uint64_t from) const;
-  /// The first byte at or after `from` that is there; endless when there is none.
+  /// Returns the first present byte at or after `from`; endless without one.
   std::uint64_t first_present(std::uint64_t from) const;
   bool covers(base::ByteRange range) const { return first_missing(range.begin) >= range.end; }
 

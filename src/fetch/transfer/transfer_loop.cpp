@@ -6,7 +6,7 @@ namespace sabath::fetch {
 
 namespace {
 
-constexpr std::chrono::milliseconds longest_wait(100);
+constexpr std::chrono::milliseconds longest_step(100);
 constexpr long idle_connections = 64;
 
 }  // namespace
@@ -62,7 +62,7 @@ std::optional<CURLcode> TransferLoop::run(CURL* transfer,
       if (ended.transfer == transfer) return ended.code;
     }
     if (!tick()) return {};
-    wait(longest_wait);
+    wait(longest_step);
   }
   return {};
 }

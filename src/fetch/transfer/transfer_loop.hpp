@@ -10,8 +10,8 @@
 
 namespace sabath::fetch {
 
-/// Drives transfers on the calling thread and keeps their connections for the next ones. The multi
-/// handle is made when it is first needed. A transfer must leave the loop before it is destroyed.
+/// Runs transfers on the calling thread and keeps their connections for the next ones. The multi
+/// handle is made on first use. A transfer must leave the loop before it is destroyed.
 class TransferLoop {
  public:
   struct Ended {
@@ -19,21 +19,21 @@ class TransferLoop {
     CURLcode code = CURLE_OK;
   };
 
-  /// `connections_per_host`: more wait for their turn.
+  /// `connections_per_host`: further transfers wait.
   explicit TransferLoop(unsigned connections_per_host)
       : connections_per_host_(connections_per_host) {}
 
   void add(CURL* transfer);
   void remove(CURL* transfer) noexcept;
-  /// Moves all transfers on; those that ended leave the loop.
+  /// Advances all transfers. Ended ones leave the loop.
   std::vector<Ended> step();
-  /// Waits until a transfer can move on, `wake` is called, or `most` has passed.
+  /// Waits until a transfer can advance, `wake` is called, or `most` has passed.
   void wait(std::chrono::nanoseconds most);
-  /// From any thread.
+  /// Thread safety: any thread may call it.
   void wake() noexcept;
 
-  /// Runs one transfer to its end and returns libcurl's verdict; nothing when `stop` was requested
-  /// or `tick`, which is called at least ten times a second, returned false.
+  /// Runs one transfer to its end. Returns libcurl's code; nothing when `stop` was requested or
+  /// `tick` returned false. `tick` is called at least ten times a second.
   std::optional<CURLcode> run(CURL* transfer,
                               const std::stop_token& stop,
                               const std::function<bool()>& tick);
@@ -45,7 +45,7 @@ class TransferLoop {
   CurlMulti multi_{};
 };
 
-/// Keeps a transfer in a loop for a while.
+/// Scope in which a transfer is in a loop.
 class Membership {
  public:
   Membership(TransferLoop& loop, CURL* transfer) : loop_(loop), transfer_(transfer) {

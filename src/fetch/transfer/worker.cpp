@@ -6,9 +6,8 @@ namespace sabath::fetch {
 
 namespace {
 
-constexpr std::size_t error_body_limit = 8192;
 constexpr std::chrono::milliseconds shortest_measure(20);
-/// How much the newest measure counts.
+/// Weight of the newest measure.
 constexpr double newest_share = 0.5;
 
 }  // namespace
@@ -34,7 +33,7 @@ void Worker::start(Mirror& from, const Asked& what, base::ByteRange wanted) {
   resolves = from.redirects && !from_resolved;
   if (resolves) from.is_resolving = true;
   ++from.connections;
-  exchange.prepare(from.place(), asked, *this);
+  stream.prepare(from.place(), asked, *this);
 }
 
 void Worker::begin(const Answer& what) {
@@ -50,9 +49,7 @@ void Worker::begin(const Answer& what) {
 bool Worker::take(base::ByteView bytes) {
   received += bytes.size();
   if (judgement.step == Step::failed) {
-    const auto room = error_body_limit - error_body.size();
-    error_body += base::as_text(bytes.first(std::min(bytes.size(), room)));
-    return error_body.size() < error_body_limit;
+    return keep_error_body(error_body, bytes);
   }
   if (!is_accepted || is_cancelled) return false;
   const auto body_end = judgement.end_bytes ? judgement.end_bytes : judgement.size_bytes;
@@ -64,7 +61,7 @@ bool Worker::take(base::ByteView bytes) {
   mirror->bytes += bytes.size();
   mirror->host->bytes += bytes.size();
   put(bytes);
-  // When the body ends here too, the connection can be used again.
+  // If the body ends here too, the connection can be reused.
   return position < range.end || position == body_end;
 }
 

@@ -2,11 +2,10 @@
 
 #include "coverage.hpp"
 #include "http/answer.hpp"
-#include "http/exchange.hpp"
-#include "http/receiver.hpp"
+#include "http/http_stream.hpp"
 #include "mirror.hpp"
 
-#include <sabath/base/staged_file.hpp>
+#include <sabath/base/partial_file.hpp>
 
 #include <functional>
 #include <optional>
@@ -14,46 +13,42 @@
 
 namespace sabath::fetch {
 
-/// One connection's worth of work: asks a mirror for a range and puts the bytes where they belong.
+/// One connection: requests a range from a mirror and writes its bytes to their place.
 class Worker final : public Receiver {
  public:
-  /// Decides about an answer that may be taken; false: it is of no use after all.
+  /// Decides about an acceptable answer. Returns false to reject it.
   using Accept = std::function<bool(Worker&, const Answer&)>;
 
   Worker(const EngineOptions& options,
          base::Clock& clock,
-         base::StagedFile& to,
+         base::PartialFile& to,
          Coverage& there,
          Accept accept)
-      : exchange(options, clock),
-        clock_(clock),
-        to_(to),
-        there_(there),
-        accept_(std::move(accept)) {}
+      : stream(options, clock), clock_(clock), to_(to), there_(there), accept_(std::move(accept)) {}
 
-  /// Makes the exchange ready to ask `from` for what `what` says.
+  /// Prepares a request to `from`.
   void start(Mirror& from, const Asked& what, base::ByteRange wanted);
 
   void begin(const Answer& answer) override;
   bool take(base::ByteView bytes) override;
 
-  /// What is still to come and belongs to nobody else.
+  /// Range that this worker has still to receive.
   base::ByteRange rest() const { return {std::min(position, range.end), range.end}; }
   bool is_done() const { return position >= range.end; }
-  /// Bytes per second, of late; 0: none came.
+  /// Recent bytes per second; 0: none.
   double rate() const { return rate_; }
   void measure(base::SteadyTime now);
 
-  Exchange exchange;
+  HttpStream stream;
   Mirror* mirror = nullptr;
   Asked asked{};
-  base::ByteRange range{};     ///< of the file; its end may come nearer
+  base::ByteRange range{};     ///< of the file; its end may decrease
   std::uint64_t position = 0;  ///< where the next byte of the body belongs
   bool is_active = false;
-  bool is_cancelled = false;   ///< nobody wants what it brings
-  bool has_delivered = false;  ///< since it has had work without a pause
-  bool from_resolved = false;  ///< asked where redirects led before
-  bool resolves = false;       ///< others wait for where it is redirected to
+  bool is_cancelled = false;   ///< its bytes are not wanted
+  bool has_delivered = false;  ///< since its last pause
+  bool from_resolved = false;  ///< requested the target of earlier redirects
+  bool resolves = false;       ///< others wait for the target of its redirects
 
   std::optional<Answer> answer{};
   Judgement judgement{};
@@ -68,7 +63,7 @@ class Worker final : public Receiver {
   void put(base::ByteView bytes);
 
   base::Clock& clock_;
-  base::StagedFile& to_;
+  base::PartialFile& to_;
   Coverage& there_;
   Accept accept_;
   double rate_ = 0;

@@ -1,8 +1,6 @@
 #include "gpu_library.hpp"
 
 #include "fact_file.hpp"
-#include "nvml.hpp"
-#include "rocm_smi.hpp"
 
 namespace sabath::probe {
 namespace {
@@ -19,13 +17,6 @@ SharedLibrary::SharedLibrary(const std::string& name)
   const std::string problem = why == nullptr ? "" : why;
   const bool absent = problem.find("No such file") != std::string::npos;
   reason_ = absent ? name + " not found" : "cannot load " + name + ": " + problem;
-}
-
-GpuLibraries open_gpu_libraries(const ProbeSources& sources) {
-  GpuLibraries libraries;
-  libraries.push_back(std::make_unique<Nvml>(sources));
-  libraries.push_back(std::make_unique<RocmSmi>(sources));
-  return libraries;
 }
 
 std::string process_name(unsigned pid, const std::filesystem::path& root) {

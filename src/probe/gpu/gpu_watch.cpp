@@ -10,9 +10,9 @@ bool is_number(const std::string& text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
 }
 
-/// As CUDA takes them: shortened, and of a part as older drivers named it, by its GPU and places
+/// Compares as CUDA does: names may be shortened, and older drivers name a part by its GPU
 /// ("MIG-GPU-<uuid>/1/0").
-bool names(const std::string& name, const spec::GpuFacts& gpu) {
+bool is_name_of(const std::string& name, const spec::GpuFacts& gpu) {
   if (name.starts_with("MIG-GPU-")) {
     const std::size_t begin = name.find("GPU-");
     return gpu.uuid == name.substr(begin, name.find('/') - begin);
@@ -20,7 +20,7 @@ bool names(const std::string& name, const spec::GpuFacts& gpu) {
   return gpu.uuid.starts_with(name);
 }
 
-/// Whether CUDA's numbers are those of the driver.
+/// Returns true where CUDA's numbers are those of the driver.
 bool has_numbers(const GpuLibrary& library, bool by_bus) {
   std::string model;
   for (std::size_t device = 0; device < library.count(); ++device) {
@@ -39,7 +39,7 @@ bool is_visible(const GpuLibrary& library,
   return std::any_of(wanted.begin(), wanted.end(), [&](const std::string& name) {
     if (is_number(name)) return name == std::to_string(device);
     return std::any_of(
-        all.begin(), all.end(), [&](const spec::GpuFacts& gpu) { return names(name, gpu); });
+        all.begin(), all.end(), [&](const spec::GpuFacts& gpu) { return is_name_of(name, gpu); });
   });
 }
 

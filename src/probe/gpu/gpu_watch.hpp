@@ -1,8 +1,8 @@
 #pragma once
 
-#include "gpu_library.hpp"
+#include "gpu_libraries.hpp"
 
-#include <sabath/probe/sampler.hpp>
+#include <sabath/probe/visible_gpus.hpp>
 #include <sabath/spec/run_usage.hpp>
 
 #include <utility>
@@ -10,19 +10,18 @@
 
 namespace sabath::probe {
 
-/// A device of one of the libraries; they outlive it.
+/// A device of a library. Ownership: the libraries outlive it.
 struct WatchedGpu {
   const GpuLibrary* library = nullptr;
   std::size_t device = 0;
   std::string uuid{};
 };
 
-/// Those that are visible. By numbers they can be told where CUDA counts as the driver does, or all
-/// are of one model (its own order is the fastest first, and then that of the bus), and none is
-/// divided; elsewhere all of them are.
+/// Returns the visible devices. Numbers of CUDA are used where CUDA numbers devices as the driver
+/// does: by bus, or with one model only, and without MIG. Otherwise returns all devices.
 std::vector<WatchedGpu> choose_gpus(const GpuLibraries& libraries, const VisibleGpus& visible);
 
-/// Sums up what GPUs do, look by look.
+/// Sums up the states of GPUs.
 class GpuWatch {
  public:
   explicit GpuWatch(std::vector<WatchedGpu> gpus);
@@ -32,7 +31,7 @@ class GpuWatch {
     GpuState state{};
   };
   std::vector<Look> look();
-  /// Nothing where there are no GPUs.
+  /// Returns the sums; nothing without GPUs.
   std::optional<std::vector<spec::GpuUsage>> summary() const;
 
  private:

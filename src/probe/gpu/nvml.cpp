@@ -20,7 +20,7 @@ std::string text_of(Function* function, Arguments... arguments) {
 
 /// Calls an NVML function that writes one number; nothing where it is missing or fails.
 template <class Number, class... Parameters, class... Arguments>
-std::optional<Number> told(nvml::Result (*function)(Parameters...), Arguments... arguments) {
+std::optional<Number> nvml_value(nvml::Result (*function)(Parameters...), Arguments... arguments) {
   Number number{};
   if (function == nullptr || function(arguments..., &number) != success) return std::nullopt;
   return number;
@@ -48,7 +48,7 @@ bool mig_of(const nvml::Functions& functions, Device device) {
          functions.mig_mode(device, &current, &pending) == success && current == nvml::enabled;
 }
 
-/// The list grows while it is asked for: some room more than was told is wanted.
+/// The list may grow between the calls: allocates more room than reported.
 std::vector<nvml::ProcessInfo> list_of(nvml::ProcessList function, Device device) {
   if (function == nullptr) return {};
   unsigned count = 0;
@@ -64,7 +64,7 @@ std::vector<nvml::ProcessInfo> list_of(nvml::ProcessList function, Device device
 
 std::vector<Device> parts_of(const nvml::Functions& functions, Device device) {
   std::vector<Device> parts;
-  const auto most = told<unsigned>(functions.max_mig_count, device).value_or(0);
+  const auto most = nvml_value<unsigned>(functions.max_mig_count, device).value_or(0);
   for (unsigned index = 0; index < most && functions.mig_handle != nullptr; ++index) {
     Device part = nullptr;
     if (functions.mig_handle(device, index, &part) == success) parts.push_back(part);
@@ -130,7 +130,7 @@ bool Nvml::start() {
   return started_;
 }
 
-/// A device that a control group keeps from this process is counted but has no handle.
+/// A device that a control group hides is counted but has no handle.
 void Nvml::find_devices() {
   unsigned count = 0;
   if (const auto result = functions_.count(&count); result != nvml::success) {
@@ -163,14 +163,15 @@ spec::GpuFacts Nvml::facts_of(Device device) const {
   gpu.name = text_of(f.name, device);
   gpu.uuid = text_of(f.uuid, device);
   gpu.driver = text_of(f.driver_version);
-  if (const auto pci = told<nvml::PciInfo>(f.pci_info, device)) gpu.pci_bus = pci->bus_id;
-  const auto memory = told<nvml::Memory>(f.memory_info, device);
+  if (const auto pci = nvml_value<nvml::PciInfo>(f.pci_info, device)) gpu.pci_bus = pci->bus_id;
+  const auto memory = nvml_value<nvml::Memory>(f.memory_info, device);
   gpu.memory_bytes = memory ? memory->total : 0;
-  gpu.power_limit_w = told<unsigned>(f.enforced_power_limit, device).value_or(0) / 1000.0;
-  gpu.clock_mhz = as<int>(told<unsigned>(f.clock, device, nvml::clock_sm)).value_or(0);
-  gpu.max_clock_mhz = as<int>(told<unsigned>(f.max_clock, device, nvml::clock_sm)).value_or(0);
-  gpu.memory_clock_mhz = as<int>(told<unsigned>(f.clock, device, nvml::clock_memory));
-  gpu.temperature_c = as<double>(told<unsigned>(f.temperature, device, nvml::sensor_gpu));
+  gpu.power_limit_w = nvml_value<unsigned>(f.enforced_power_limit, device).value_or(0) / 1000.0;
+  gpu.clock_mhz = as<int>(nvml_value<unsigned>(f.clock, device, nvml::clock_sm)).value_or(0);
+  gpu.max_clock_mhz =
+      as<int>(nvml_value<unsigned>(f.max_clock, device, nvml::clock_sm)).value_or(0);
+  gpu.memory_clock_mhz = as<int>(nvml_value<unsigned>(f.clock, device, nvml::clock_memory));
+  gpu.temperature_c = as<double>(nvml_value<unsigned>(f.temperature, device, nvml::sensor_gpu));
   gpu.mig = mig_of(f, device);
   gpu.ecc = ecc_of(f, device);
   return gpu;
@@ -198,7 +199,7 @@ std::vector<spec::GpuFacts> Nvml::facts(std::size_t device) const {
   if (!all.front().mig) return all;
   for (const Device part : parts_of(functions_, devices_[device])) {
     auto& facts = all.emplace_back(facts_of(part));
-    // A part has no slot, and no mode, of its own.
+    // A part has the slot and the mode of its device.
     facts.pci_bus = all.front().pci_bus;
     facts.mig = true;
     facts.ecc = all.front().ecc;
@@ -210,17 +211,17 @@ GpuState Nvml::state(std::size_t index) const {
   const auto& f = functions_;
   const Device device = devices_[index];
   GpuState state;
-  if (const auto use = told<nvml::Utilization>(f.utilization, device)) {
+  if (const auto use = nvml_value<nvml::Utilization>(f.utilization, device)) {
     state.utilisation = use->gpu / 100.0;
   }
-  if (const auto memory = told<nvml::Memory>(f.memory_info, device)) {
+  if (const auto memory = nvml_value<nvml::Memory>(f.memory_info, device)) {
     state.memory_bytes = memory->used;
   }
-  state.power_w = as<double>(told<unsigned>(f.power, device), 1e-3);
-  state.temperature_c = as<double>(told<unsigned>(f.temperature, device, nvml::sensor_gpu));
-  state.clock_mhz = as<int>(told<unsigned>(f.clock, device, nvml::clock_sm));
-  state.memory_clock_mhz = as<int>(told<unsigned>(f.clock, device, nvml::clock_memory));
-  const auto reasons = told<unsigned long long>(f.slowdown, device).value_or(0);
+  state.power_w = as<double>(nvml_value<unsigned>(f.power, device), 1e-3);
+  state.temperature_c = as<double>(nvml_value<unsigned>(f.temperature, device, nvml::sensor_gpu));
+  state.clock_mhz = as<int>(nvml_value<unsigned>(f.clock, device, nvml::clock_sm));
+  state.memory_clock_mhz = as<int>(nvml_value<unsigned>(f.clock, device, nvml::clock_memory));
+  const auto reasons = nvml_value<unsigned long long>(f.slowdown, device).value_or(0);
   for (const auto& [bit, name] : nvml::slowdown_reasons) {
     if ((reasons & bit) != 0) state.throttled.emplace_back(name);
   }
@@ -228,7 +229,7 @@ GpuState Nvml::state(std::size_t index) const {
 }
 
 std::optional<double> Nvml::energy_j(std::size_t device) const {
-  return as<double>(told<unsigned long long>(functions_.energy, devices_[device]), 1e-3);
+  return as<double>(nvml_value<unsigned long long>(functions_.energy, devices_[device]), 1e-3);
 }
 
 }  // namespace sabath::probe

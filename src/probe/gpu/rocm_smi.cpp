@@ -10,15 +10,14 @@ namespace sabath::probe {
 namespace {
 
 namespace fs = std::filesystem;
-using rsmi::success;
 
-constexpr std::size_t text_size = 256;
+constexpr std::size_t name_size = 256;
 
 /// Calls a function that writes one number last; nothing where it is missing or fails.
 template <class Number, class... Parameters, class... Arguments>
-std::optional<Number> told(rsmi::Status (*function)(Parameters...), Arguments... arguments) {
+std::optional<Number> rsmi_value(rsmi::Status (*function)(Parameters...), Arguments... arguments) {
   Number number{};
-  if (function == nullptr || function(arguments..., &number) != success) return std::nullopt;
+  if (function == nullptr || function(arguments..., &number) != rsmi::success) return std::nullopt;
   return number;
 }
 
@@ -72,29 +71,30 @@ bool RocmSmi::load() {
 
 void RocmSmi::start() {
   const auto status = functions_.init(0);
-  started_ = status == success;
+  started_ = status == rsmi::success;
   if (!started_) {
     const char* text = nullptr;
     const bool has_words = functions_.status_string != nullptr &&
-                           functions_.status_string(status, &text) == success && text != nullptr;
+                           functions_.status_string(status, &text) == rsmi::success &&
+                           text != nullptr;
     reason_ = "cannot initialise ROCm SMI: " +
               (has_words ? std::string(text) : "error " + std::to_string(status));
     return;
   }
-  count_ = told<std::uint32_t>(functions_.count).value_or(0);
+  count_ = rsmi_value<std::uint32_t>(functions_.count).value_or(0);
   if (count_ == 0) reason_ = "no device of AMD's";
 }
 
-/// As rocm-smi and HIP write it; without a serial number the place on the bus must do.
+/// Returns the UUID of rocm-smi and HIP; without a serial number the PCI address.
 std::string RocmSmi::uuid(std::size_t device) const {
   const auto index = static_cast<std::uint32_t>(device);
-  const auto id = told<std::uint64_t>(functions_.unique_id, index).value_or(0);
+  const auto id = rsmi_value<std::uint64_t>(functions_.unique_id, index).value_or(0);
   return id != 0 ? fmt::format("GPU-{:016x}", id) : "GPU-" + pci_address(index);
 }
 
 /// Domain, bus, device and function as rsmi_dev_pci_id_get packs them.
 std::string RocmSmi::pci_address(std::uint32_t device) const {
-  const auto id = told<std::uint64_t>(functions_.pci_id, device);
+  const auto id = rsmi_value<std::uint64_t>(functions_.pci_id, device);
   if (!id) return {};
   return fmt::format(
       "{:04x}:{:02x}:{:02x}.{}", *id >> 32U, (*id >> 8U) & 0xffU, (*id >> 3U) & 0x1fU, *id & 0x7U);
@@ -103,34 +103,31 @@ std::string RocmSmi::pci_address(std::uint32_t device) const {
 /// "freq1_input" is the shader's clock, "freq2_input" that of memory, in hertz.
 std::optional<int> RocmSmi::clock_mhz(std::uint32_t device, const char* file) const {
   const auto folder = root_ / "sys/bus/pci/devices" / pci_address(device) / "hwmon";
-  std::error_code code;
-  for (fs::directory_iterator at(folder, code), end; !code && at != end; at.increment(code)) {
-    if (const auto hertz = read_number(at->path() / file)) {
-      return static_cast<int>(*hertz / 1'000'000);
-    }
+  for (const auto& monitor : entries_of(folder)) {
+    if (const auto hertz = read_number(monitor / file)) return static_cast<int>(*hertz / 1'000'000);
   }
   return std::nullopt;
 }
 
-/// Of the hottest place where there is such a sensor: that is what slows the clocks.
+/// Returns the temperature of the hottest place, if there is such a sensor: it limits the clocks.
 std::optional<double> RocmSmi::temperature_c(std::uint32_t device) const {
   for (const auto sensor : {rsmi::sensor_junction, rsmi::sensor_edge}) {
     const auto thousandths =
-        told<std::int64_t>(functions_.temperature, device, sensor, rsmi::temperature_current);
+        rsmi_value<std::int64_t>(functions_.temperature, device, sensor, rsmi::temperature_current);
     if (thousandths) return static_cast<double>(*thousandths) * 1e-3;
   }
   return std::nullopt;
 }
 
-/// Who computes is told by the kernel (a folder for each in /sys/class/kfd/kfd/proc): the library's
-/// own list is of structures whose size depends on its version.
+/// Lists processes by the kernel's folders in /sys/class/kfd/kfd/proc: structures in the library's
+/// list depend on its version.
 std::vector<spec::GpuProcess> RocmSmi::processes_of(std::uint32_t device) const {
   std::vector<spec::GpuProcess> processes;
   if (functions_.process == nullptr) return processes;
   for (const int pid : base::numbered_entries(root_ / "sys/class/kfd/kfd/proc")) {
     const auto number = static_cast<std::uint32_t>(pid);
     rsmi::ProcessInfo info;
-    if (functions_.process(number, device, &info) != success) continue;
+    if (functions_.process(number, device, &info) != rsmi::success) continue;
     processes.push_back({pid, process_name(number, root_), info.vram_usage});
   }
   return processes;
@@ -139,25 +136,26 @@ std::vector<spec::GpuProcess> RocmSmi::processes_of(std::uint32_t device) const 
 std::vector<spec::GpuFacts> RocmSmi::facts(std::size_t index) const {
   const auto& f = functions_;
   const auto device = static_cast<std::uint32_t>(index);
-  std::array<char, text_size> text{};
+  std::array<char, name_size> text{};
   spec::GpuFacts gpu;
   gpu.vendor = "amd";
-  if (f.name != nullptr && f.name(device, text.data(), text.size() - 1) == success) {
+  if (f.name != nullptr && f.name(device, text.data(), text.size() - 1) == rsmi::success) {
     gpu.name = text.data();
   }
   text.fill('\0');
   if (f.driver != nullptr &&
-      f.driver(rsmi::component_driver, text.data(), text.size() - 1) == success) {
+      f.driver(rsmi::component_driver, text.data(), text.size() - 1) == rsmi::success) {
     gpu.driver = text.data();
   }
   gpu.uuid = uuid(index);
   gpu.pci_bus = pci_address(device);
-  gpu.memory_bytes = told<std::uint64_t>(f.memory_total, device, rsmi::memory_vram).value_or(0);
-  gpu.power_limit_w = watts(told<std::uint64_t>(f.power_cap, device, 0U)).value_or(0);
+  gpu.memory_bytes =
+      rsmi_value<std::uint64_t>(f.memory_total, device, rsmi::memory_vram).value_or(0);
+  gpu.power_limit_w = watts(rsmi_value<std::uint64_t>(f.power_cap, device, 0U)).value_or(0);
   gpu.clock_mhz = clock_mhz(device, "freq1_input").value_or(0);
   gpu.memory_clock_mhz = clock_mhz(device, "freq2_input");
   gpu.temperature_c = temperature_c(device);
-  const auto ecc = told<std::uint64_t>(f.ecc_blocks, device);
+  const auto ecc = rsmi_value<std::uint64_t>(f.ecc_blocks, device);
   gpu.ecc = !ecc ? "unknown" : (*ecc & rsmi::block_memory) != 0 ? "on" : "off";
   gpu.processes = processes_of(device);
   return {gpu};
@@ -167,26 +165,26 @@ GpuState RocmSmi::state(std::size_t index) const {
   const auto& f = functions_;
   const auto device = static_cast<std::uint32_t>(index);
   GpuState state;
-  if (const auto percent = told<std::uint32_t>(f.busy, device)) {
+  if (const auto percent = rsmi_value<std::uint32_t>(f.busy, device)) {
     state.utilisation = *percent / 100.0;
   }
-  state.memory_bytes = told<std::uint64_t>(f.memory_usage, device, rsmi::memory_vram);
-  state.power_w = watts(told<std::uint64_t>(f.socket_power, device));
-  if (!state.power_w) state.power_w = watts(told<std::uint64_t>(f.power_average, device, 0U));
+  state.memory_bytes = rsmi_value<std::uint64_t>(f.memory_usage, device, rsmi::memory_vram);
+  state.power_w = watts(rsmi_value<std::uint64_t>(f.socket_power, device));
+  if (!state.power_w) state.power_w = watts(rsmi_value<std::uint64_t>(f.power_average, device, 0U));
   state.temperature_c = temperature_c(device);
   state.clock_mhz = clock_mhz(device, "freq1_input");
   state.memory_clock_mhz = clock_mhz(device, "freq2_input");
   return state;
 }
 
-/// The second die of a module answers with zero: its energy is in the first one's.
+/// The second die of a module returns zero: its energy is in that of the first.
 std::optional<double> RocmSmi::energy_j(std::size_t device) const {
   std::uint64_t count = 0;
   std::uint64_t time_ns = 0;
   float microjoules = 0;
   if (functions_.energy == nullptr) return std::nullopt;
   const auto index = static_cast<std::uint32_t>(device);
-  if (functions_.energy(index, &count, &microjoules, &time_ns) != success || count == 0) {
+  if (functions_.energy(index, &count, &microjoules, &time_ns) != rsmi::success || count == 0) {
     return std::nullopt;
   }
   return static_cast<double>(count) * static_cast<double>(microjoules) * 1e-6;

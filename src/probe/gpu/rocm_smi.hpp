@@ -7,9 +7,9 @@
 /// The part of AMD's ROCm System Management Interface that is used here, declared by hand: its
 /// header comes with ROCm's development packages. Source: rocm_smi.h of ROCm 5 to 6, groups
 /// Initialization and Shutdown, Identifier, Memory, Power, Physical State, Clock and Process
-/// Queries. Only functions that take and give plain numbers and text are used, and of structures
-/// those whose beginning never changed: clocks come from the driver's files instead
-/// (Documentation/gpu/amdgpu/thermal.rst), since rsmi_frequencies_t got a member in front.
+/// Queries. Uses only functions with plain numbers and text, and structures whose beginning never
+/// changed. Clocks come from the driver's files (Documentation/gpu/amdgpu/thermal.rst), since
+/// rsmi_frequencies_t got a member in front.
 namespace sabath::probe::rsmi {
 
 /// rsmi_status_t
@@ -60,7 +60,7 @@ struct Functions {
 
 namespace sabath::probe {
 
-/// AMD's management library. Looked for only where its driver is: else there is nothing to tell.
+/// AMD's management library. Loaded only where AMD's driver is present.
 class RocmSmi final : public GpuLibrary {
  public:
   explicit RocmSmi(const ProbeSources& sources);

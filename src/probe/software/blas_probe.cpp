@@ -3,7 +3,6 @@
 
 #include <sabath/base/text/regex.hpp>
 
-#include <algorithm>
 #include <sstream>
 
 namespace sabath::probe {
@@ -11,14 +10,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Names that a program which is linked against BLAS asks the loader for; libblas.so.3 is the
-/// system's choice behind a link (update-alternatives).
-constexpr std::string_view names[] = {"libmkl_rt.so.2",
-                                      "libmkl_rt.so.1",
-                                      "libopenblas.so.0",
-                                      "libopenblas.so",
-                                      "libblis.so.4",
-                                      "libblas.so.3"};
+/// Names for which programs linked with BLAS ask the loader. libblas.so.3 is the system's choice
+/// (update-alternatives).
+constexpr std::string_view blas_names[] = {"libmkl_rt.so.2",
+                                           "libmkl_rt.so.1",
+                                           "libopenblas.so.0",
+                                           "libopenblas.so",
+                                           "libblis.so.4",
+                                           "libblas.so.3"};
 
 /// A path of the loader's cache that ends in /`name`. The cache holds its paths as text that ends
 /// with a zero byte, in every version of its format (glibc, sysdeps/generic/dl-cache.h).
@@ -30,7 +29,7 @@ fs::path find_in_cache(const std::string& cache, std::string_view name) {
   return cache.substr(begin, at + tail.size() - 1 - begin);
 }
 
-/// As the loader searches: LD_LIBRARY_PATH, the cache, the default folders.
+/// Searches as the loader: LD_LIBRARY_PATH, the cache, the default folders.
 fs::path find_library(const fs::path& root) {
   std::error_code problem;
   std::vector<fs::path> folders;
@@ -47,12 +46,12 @@ fs::path find_library(const fs::path& root) {
     }
     return {};
   };
-  for (const auto name : names) {
+  for (const auto name : blas_names) {
     if (auto found = search(name); !found.empty()) return found;
   }
   const auto cache = read_fact(root / "etc/ld.so.cache").value_or("");
   folders = {root / "lib64", root / "usr/lib64", root / "lib", root / "usr/lib"};
-  for (const auto name : names) {
+  for (const auto name : blas_names) {
     const auto cached = find_in_cache(cache, name);
     if (!cached.empty() && fs::exists(root / cached.relative_path(), problem)) {
       return root / cached.relative_path();
@@ -74,28 +73,18 @@ std::string version_in(const std::string& path) {
   return version;
 }
 
-/// Which BLAS a program that does not bring its own would get. Nothing is loaded for it.
-class BlasProbe final : public Probe {
- public:
-  std::string_view name() const override { return "blas"; }
-  /// Modules and alternatives change it at any time, and to look is quick.
-  std::optional<std::string> witness(const ProbeSources&) const override { return std::nullopt; }
-
-  void look(const ProbeSources& sources, base::ProcessRunner&, spec::HostFacts& facts) override {
-    const auto library = find_library(sources.root);
-    if (library.empty()) return;
-    std::error_code problem;
-    const auto real = fs::canonical(library, problem);
-    const auto path = problem ? library.string() : real.string();
-    const auto version = version_in(path);
-    facts.blas = version.empty() ? path : path + " (" + version + ")";
-  }
-};
-
 }  // namespace
 
-std::unique_ptr<Probe> make_blas_probe() {
-  return std::make_unique<BlasProbe>();
+/// BLAS that the loader would find, without loading it. Not kept: modules and alternatives may
+/// change it at any time.
+void probe_blas(const ProbeSources& sources, base::ProcessRunner&, spec::HostFacts& facts) {
+  const auto library = find_library(sources.root);
+  if (library.empty()) return;
+  std::error_code problem;
+  const auto real = fs::canonical(library, problem);
+  const auto path = problem ? library.string() : real.string();
+  const auto version = version_in(path);
+  facts.blas = version.empty() ? path : path + " (" + version + ")";
 }
 
 }  // namespace sabath::probe

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view compilers[] = {"cc", "c++", "gfortran"};
 
-/// Tells one state of a file from another, as make and ccache do.
+/// Returns the state of a file, as make and ccache compare it.
 std::string stamp(const std::filesystem::path& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return "none";
@@ -26,59 +26,49 @@ std::string stamp(const std::filesystem::path& path) {
                      status.st_ctim.tv_nsec);
 }
 
-/// The compilers that the PATH leads to. Starting them costs more than all other facts together.
-class CompilerProbe final : public Probe {
- public:
-  std::string_view name() const override { return "compilers"; }
-
-  /// The programs themselves, and the PATH: where environment modules put a compiler behind one
-  /// wrapper program, switching them changes the PATH.
-  std::optional<std::string> witness(const ProbeSources& sources) const override {
-    if (!sources.run_tools) return "not run";
-    const auto environment = base::current_environment();
-    const auto path = environment.find("PATH");
-    if (path == environment.end()) return "no path";
-    std::string text = path->second;
-    for (const auto compiler : compilers) {
-      const auto program = base::find_program(compiler, path->second);
-      text += "\n" + (program ? stamp(*program) : "none");
-    }
-    return text;
+/// Returns the first line of --version; empty where the program fails or hangs.
+std::string first_line(base::ProcessRunner& processes, const std::string& program) {
+  base::Command command;
+  command.argv = {program, "--version"};
+  command.environment = base::current_environment();
+  (*command.environment)["LC_ALL"] = "C";
+  command.deadline = std::chrono::seconds(10);
+  try {
+    const auto result = processes.run(command);
+    return result.ok() ? result.output.substr(0, result.output.find('\n')) : std::string();
+  } catch (const base::Error&) {
+    return {};
   }
-
-  void look(const ProbeSources& sources,
-            base::ProcessRunner& processes,
-            spec::HostFacts& facts) override {
-    if (!sources.run_tools) return;
-    for (const auto compiler : compilers) {
-      const auto program = base::find_program(compiler);
-      if (!program) continue;
-      auto version = first_line(processes, program->string());
-      if (!version.empty()) facts.compilers.emplace(compiler, std::move(version));
-    }
-  }
-
- private:
-  /// Empty when the program is none, fails or hangs.
-  static std::string first_line(base::ProcessRunner& processes, const std::string& program) {
-    base::Command command;
-    command.argv = {program, "--version"};
-    command.environment = base::current_environment();
-    (*command.environment)["LC_ALL"] = "C";
-    command.deadline = std::chrono::seconds(10);
-    try {
-      const auto result = processes.run(command);
-      return result.ok() ? result.output.substr(0, result.output.find('\n')) : std::string();
-    } catch (const base::Error&) {
-      return {};
-    }
-  }
-};
+}
 
 }  // namespace
 
-std::unique_ptr<Probe> make_compiler_probe() {
-  return std::make_unique<CompilerProbe>();
+/// Depends on the programs and on PATH: environment modules switch compilers behind a wrapper by
+/// PATH.
+std::string compilers_witness(const ProbeSources& sources) {
+  if (!sources.run_tools) return "not run";
+  const auto environment = base::current_environment();
+  const auto path = environment.find("PATH");
+  if (path == environment.end()) return "no path";
+  std::string text = path->second;
+  for (const auto compiler : compilers) {
+    const auto program = base::find_program(compiler, path->second);
+    text += "\n" + (program ? stamp(*program) : "none");
+  }
+  return text;
+}
+
+/// Compilers on PATH. Starting them costs more than all other facts together.
+void probe_compilers(const ProbeSources& sources,
+                     base::ProcessRunner& processes,
+                     spec::HostFacts& facts) {
+  if (!sources.run_tools) return;
+  for (const auto compiler : compilers) {
+    const auto program = base::find_program(compiler);
+    if (!program) continue;
+    auto version = first_line(processes, program->string());
+    if (!version.empty()) facts.compilers.emplace(compiler, std::move(version));
+  }
 }
 
 }  // namespace sabath::probe

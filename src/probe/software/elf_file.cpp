@@ -7,7 +7,6 @@
 #include <link.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <set>
 #include <string_view>
@@ -28,10 +27,10 @@ using Note = ElfW(Nhdr);
 constexpr unsigned char own_class = sizeof(void*) == 8 ? ELFCLASS64 : ELFCLASS32;
 constexpr unsigned char own_order =
     __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
-/// Notes, comments and names of sections are short; what is longer is damaged or hostile.
+/// Notes, comments and names of sections are short; longer ones are damaged or hostile.
 constexpr std::size_t most_bytes = std::size_t{1} << 20U;
 
-/// Empty where the file does not have all of them.
+/// Returns bytes of the file; empty where it is shorter.
 std::string bytes_at(int fd, std::uint64_t offset, std::uint64_t size) {
   if (size > most_bytes) return {};
   std::string bytes(static_cast<std::size_t>(size), '\0');

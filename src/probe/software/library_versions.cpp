@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <vector>
 
@@ -18,11 +17,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Longer than what any of these libraries writes into the buffer that it is given.
+/// Larger than any text that these libraries write.
 using Buffer = std::array<char, 16384>;
 
-/// A library may have functions of the same names as one that sabath itself is linked with, such as
-/// another HDF5: it must find its own first. The sanitizers know no such thing.
+/// A library may share function names with one that sabath is linked with, such as another HDF5: it
+/// must find its own first. Sanitizers do not support that.
 #if defined(__SANITIZE_ADDRESS__)
 constexpr int own_first = 0;
 #else
@@ -183,7 +182,7 @@ std::optional<std::string> openblas(const Library& library, const char*) {
 
 /// mkl_cbwr.h and MKL's reference of mkl_cbwr_get_auto_branch.
 std::optional<std::string> mkl(const Library& library, const char* symbol) {
-  const auto version = text_buffer(library, symbol);
+  auto version = text_buffer(library, symbol);
   if (!version) return std::nullopt;
   constexpr std::array<std::string_view, 15> branches{"",
                                                       "",
@@ -207,15 +206,15 @@ std::optional<std::string> mkl(const Library& library, const char* symbol) {
 }
 
 std::optional<std::string> blis(const Library& library, const char* symbol) {
-  const auto version = text_call(library, symbol);
+  auto version = text_call(library, symbol);
   const auto id = library.function<int()>("bli_arch_query_id");
   const auto name = library.function<const char*(int)>("bli_arch_string");
   if (!version || id == nullptr || name == nullptr) return version;
   return fmt::format("{} ({})", *version, name(id()));
 }
 
-/// Runtimes of OpenMP tell no version; their compiler's is theirs, since they come with it. Where
-/// that was stripped off, the name of the file has to do.
+/// OpenMP runtimes report no version; they have that of their compiler. Without it the file name is
+/// used.
 std::optional<std::string> compiled_by(const Library& library, const char* symbol) {
   if (library.symbol(symbol) == nullptr) return std::nullopt;
   const auto compilers = compilers_of(library.path());
@@ -234,15 +233,15 @@ std::optional<std::string> thread_count(const Library& library, const char* symb
 }
 
 struct Question {
-  std::string_view library{};  ///< how its file's name begins
+  std::string_view library{};  ///< beginning of the file name
   std::string_view key{};
-  std::string_view label{};  ///< before what it answers
+  std::string_view label{};  ///< text before the answer
   Ask ask = nullptr;
   const char* symbol = nullptr;
   bool is_threads = false;
 };
 
-/// The only list of libraries that are asked, and what.
+/// All libraries and questions.
 constexpr Question questions[] = {
     {"libopenblas", "blas", "", openblas, ""},
     {"libscipy_openblas", "blas", "", openblas, ""},
@@ -305,10 +304,10 @@ LibraryAnswer ask_library(const fs::path& path) {
   LibraryAnswer answer;
   for (const Question& question : questions) {
     if (!name.starts_with(question.library)) continue;
-    const auto told = question.ask(library, question.symbol);
-    if (!told || told->empty()) continue;
+    const auto found = question.ask(library, question.symbol);
+    if (!found || found->empty()) continue;
     auto& to = question.is_threads ? answer.threads : answer.versions;
-    to.emplace(question.key, base::printable(std::string(question.label) + *told));
+    to.emplace(question.key, base::printable(std::string(question.label) + *found));
   }
   return answer;
 }

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -21,16 +20,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t view_block_bytes = std::size_t{256} << 10U;
-/// A program that maps ever new files (a just-in-time compiler, say) must not take all memory.
+/// Limits memory for programs that map ever new files, such as just-in-time compilers.
 constexpr std::size_t most_files = 20'000;
 constexpr std::size_t most_notes = 20'000;
-/// A file that was written within the clock's resolution of being hashed could change again without
-/// its times changing.
-constexpr std::int64_t settled_ns = 2'000'000'000;
-
-std::int64_t nanoseconds(const struct timespec& time) {
-  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
 
 std::string whole_text(const fs::path& path) {
   const base::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -42,46 +34,24 @@ std::string whole_text(const fs::path& path) {
   return text;
 }
 
-/// What a link of /proc says; empty where it may not be read or its process has ended.
+/// Reads a link of /proc; empty where it is unreadable or its process has ended.
 std::string link_text(const fs::path& link) {
   std::error_code code;
   return fs::read_symlink(link, code).string();
 }
 
-bool is_same_file(const std::optional<FileStamp>& a, const std::optional<FileStamp>& b) {
+bool is_same_file(const std::optional<base::FileStamp>& a,
+                  const std::optional<base::FileStamp>& b) {
   return a && b && a->device == b->device && a->inode == b->inode;
 }
 
 }  // namespace
 
-std::string FileStamp::text() const {
-  return fmt::format("{}:{}:{}:{}", inode, size_bytes, modified_ns, changed_ns);
-}
-
-bool FileStamp::is_settled() const {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return std::chrono::nanoseconds(now).count() - changed_ns > settled_ns;
-}
-
-std::optional<FileStamp> stamp_of(const fs::path& file) {
-  struct stat status {};
-  if (::stat(file.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
-  return stamp_from(status);
-}
-
-FileStamp stamp_from(const struct stat& status) {
-  return {status.st_dev,
-          status.st_ino,
-          static_cast<std::uint64_t>(status.st_size),
-          nanoseconds(status.st_mtim),
-          nanoseconds(status.st_ctim)};
-}
-
 LibraryView::LibraryView(fs::path proc, ProcessVisitor visitor)
     : proc_(std::move(proc)),
       visitor_(std::move(visitor)),
       self_(::getpid()),
-      own_program_(stamp_of("/proc/self/exe")),
+      own_program_(base::stamp_of("/proc/self/exe")),
       own_mounts_(link_text("/proc/self/ns/mnt")) {}
 
 void LibraryView::note(std::string text) {
@@ -97,7 +67,7 @@ std::string LibraryView::name_of(int pid) const {
 bool LibraryView::look(const std::map<std::string, int>& stages) {
   is_new_ = false;
   visited_.clear();
-  // Before its stage was told of, it may have been taken for a daemon of another's.
+  // Before `begin` was called for its stage it may have been taken for a daemon of another stage.
   std::erase_if(processes_, [&](const auto& one) {
     const auto its = std::find_if(
         stages.begin(), stages.end(), [&](const auto& stage) { return stage.second == one.first; });
@@ -105,8 +75,8 @@ bool LibraryView::look(const std::map<std::string, int>& stages) {
   });
   for (const auto& [stage, pid] : stages)
     look_beneath(pid, stage, self_);
-  // What made itself a daemon is a child of this process by now. Whose it is is certain when it was
-  // seen before, or when one stage runs alone.
+  // A daemon is a child of this process now. Its stage is certain where it was seen before or only
+  // one stage runs.
   for (const int child : base::children_of(self_, proc_)) {
     if (visited_.contains(child)) continue;
     const auto known = processes_.find(child);
@@ -138,7 +108,7 @@ void LibraryView::visit(const base::ProcessStat& stat, const std::string& stage,
       known == processes_.end() || known->second.virtual_bytes != stat.virtual_bytes;
   if (has_grown) {
     // Between its fork and its program a child is a copy of this process.
-    if (is_same_file(stamp_of(folder_of(stat.pid) / "exe"), own_program_)) return;
+    if (is_same_file(base::stamp_of(folder_of(stat.pid) / "exe"), own_program_)) return;
     if (known == processes_.end()) {
       is_new_ = true;
       known = processes_.emplace(stat.pid, Known{}).first;
@@ -153,8 +123,7 @@ void LibraryView::visit(const base::ProcessStat& stat, const std::string& stage,
   if (visitor_ && visitor_(stat.pid, stage)) is_new_ = true;
 }
 
-/// The kernel adds the page faults of a child to its parent's when that waits for it, and every
-/// program has some.
+/// The kernel adds the page faults of a child to its parent after a wait; every program has some.
 void LibraryView::look_for_missed(const base::ProcessStat& stat, Known& known) {
   if (stat.child_faults > known.child_faults && !known.had_children) {
     note(fmt::format("stage {}: processes that '{}' started ended before they could be looked at",
@@ -204,7 +173,7 @@ void LibraryView::read_maps(int pid, const std::string& stage, bool is_first) {
   }
 }
 
-/// Asked once the maps were read: of a process that has ended since nothing is known.
+/// Called after the maps were read: an ended process gives false.
 bool LibraryView::sees_our_files(int pid) const {
   const std::string mounts = link_text(folder_of(pid) / "ns" / "mnt");
   return !mounts.empty() && mounts == own_mounts_ && link_text(folder_of(pid) / "root") == "/";
@@ -212,14 +181,14 @@ bool LibraryView::sees_our_files(int pid) const {
 
 MappedFile* LibraryView::add(int pid, bool is_ours, const Key& key) {
   const fs::path there = folder_of(pid) / "root" / fs::path(key.first).relative_path();
-  const auto here = stamp_of(key.first);
-  const auto seen = is_ours ? here : stamp_of(there);
+  const auto here = base::stamp_of(key.first);
+  const auto seen = is_ours ? here : base::stamp_of(there);
   if (!is_ours && !seen) return nullptr;
   is_new_ = true;
   MappedFile& file = files_[key];
   file.path = key.first;
   file.is_hidden = !is_ours && !is_same_file(here, seen);
-  file.stamp = seen.value_or(FileStamp{});
+  file.stamp = seen.value_or(base::FileStamp{});
   if (file.is_hidden) {
     if (const auto facts = read_elf(there)) file.build_id = facts->build_id;
     hidden_.push_back({key, there});
@@ -232,8 +201,8 @@ void LibraryView::begin_hashing() {
   hidden_.pop_front();
   base::UniqueFd fd(::open(next.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd) return;
-  // Another process may have the number by now.
-  const auto now = stamp_of(fmt::format("/proc/self/fd/{}", fd.get()));
+  // Another process may have this id now.
+  const auto now = base::stamp_of(fmt::format("/proc/self/fd/{}", fd.get()));
   if (now == files_[next.key].stamp) hashing_ = Hashing{next.key, std::move(fd), base::Hasher()};
 }
 

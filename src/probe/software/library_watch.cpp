@@ -2,6 +2,7 @@
 #include "watch/thread_cpu.hpp"
 
 #include <sabath/base/process/process_table.hpp>
+#include <sabath/probe/library_watch.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -22,15 +23,15 @@ using namespace std::chrono_literals;
 constexpr std::chrono::nanoseconds shortest_gap = 5ms;
 constexpr std::chrono::nanoseconds longest_gap = 10s;
 constexpr int part_of_time = 4;
-/// What looking may take: so much, and one part in a hundred of the time.
+/// Budget for looking: this, and one hundredth of the time.
 constexpr std::chrono::nanoseconds allowance = 10ms;
 constexpr int share = 100;
 
 }  // namespace
 
 struct LibraryWatch::State {
-  /// The thread is not begun by a stage's: it would be bound to that stage's cores. Where no more
-  /// threads may be made (a limit of processes, say) the run goes on unseen.
+  /// The thread starts here and not in `begin`: a stage's thread would bind it to that stage's
+  /// cores. Where no thread can be made the run is not watched.
   State(std::filesystem::path proc, ProcessVisitor visitor)
       : view(std::move(proc), std::move(visitor)) {
     try {
@@ -85,7 +86,7 @@ struct LibraryWatch::State {
     cpu = thread_cpu();
   }
 
-  /// What nobody else can see is hashed here, as far as the time allows.
+  /// Hashes hidden files, as far as the budget allows.
   void hash_hidden(const std::stop_token& stop) {
     const auto left = [&] {
       return allowance + (std::chrono::steady_clock::now() - first) / share;

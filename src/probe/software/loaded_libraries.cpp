@@ -1,5 +1,6 @@
 #include "elf_file.hpp"
 
+#include <sabath/base/error.hpp>
 #include <sabath/base/process/parallel.hpp>
 #include <sabath/base/text/text_memo.hpp>
 #include <sabath/base/text/text_table.hpp>
@@ -11,7 +12,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <cstring>
 #include <set>
 
 #include <fcntl.h>
@@ -22,8 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What is known of the bytes of a file: its digest and build id; an empty digest says that it is
-/// no ELF file.
+/// Digest and build id of a file. An empty digest means that the file is not ELF.
 struct Content {
   std::string hex{};
   std::string build_id{};
@@ -41,17 +40,15 @@ std::string key_of(const MappedFile& file) {
   return file.stamp.text() + ":" + file.path;
 }
 
-/// What came of reading a file: its content, or why there is none; neither where it was stopped.
+/// Content of a file, or why it was not read; neither where it was stopped.
 struct Reading {
   std::optional<Content> content{};
   std::string problem{};
 };
 
-/// `on_block` hears the size of each and says whether to go on.
+/// Calls `on_block` with the size of each block; false stops.
 Reading read_content(const MappedFile& file, const std::function<bool(std::size_t)>& on_block) {
-  const auto failed = [] {
-    return Reading{{}, std::string("could not be read: ") + std::strerror(errno)};
-  };
+  const auto failed = [] { return Reading{{}, "could not be read: " + base::errno_text(errno)}; };
   const base::UniqueFd fd(::open(file.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd) return failed();
   base::Hasher hasher;
@@ -66,7 +63,7 @@ Reading read_content(const MappedFile& file, const std::function<bool(std::size_
     hasher.update(bytes);
     if (!on_block(bytes.size())) return {};
   }
-  if (stamp_of(file.path) != file.stamp) return {{}, "changed while it was hashed"};
+  if (base::stamp_of(file.path) != file.stamp) return {{}, "changed while it was hashed"};
   const auto facts = read_elf(file.path);
   if (!facts) return {Content{}, {}};
   return {Content{hasher.finish().hex, facts->build_id}, {}};
@@ -77,9 +74,9 @@ class Identification {
   Identification(const std::vector<MappedFile>& seen, const fs::path& state_directory)
       : seen_(seen), contents_(seen.size()), memo_(state_directory / "libraries") {}
 
-  IdentifiedFiles run(const std::stop_token& stop, const HashedBytes& tell) {
+  IdentifiedFiles run(const std::stop_token& stop, const HashedBytes& report) {
     find_known();
-    hash_rest(stop, tell);
+    hash_rest(stop, report);
     for (std::size_t i = 0; i < seen_.size(); ++i)
       add(i);
     memo_.save();
@@ -92,7 +89,7 @@ class Identification {
     for (std::size_t i = 0; i < seen_.size(); ++i) {
       const MappedFile& file = seen_[i];
       if (file.is_hidden) continue;
-      if (stamp_of(file.path) != file.stamp) {
+      if (base::stamp_of(file.path) != file.stamp) {
         notes_.insert(base::printable(file.path) + ": changed since it was loaded");
         continue;
       }
@@ -104,8 +101,8 @@ class Identification {
     }
   }
 
-  void hash_rest(const std::stop_token& stop, const HashedBytes& tell) {
-    // The largest first, lest one core hashes it when the others are done.
+  void hash_rest(const std::stop_token& stop, const HashedBytes& report) {
+    // The largest first, so that all cores end together.
     std::sort(unknown_.begin(), unknown_.end(), [&](std::size_t a, std::size_t b) {
       return seen_[a].stamp.size_bytes > seen_[b].stamp.size_bytes;
     });
@@ -117,7 +114,7 @@ class Identification {
     base::for_each_in_parallel(unknown_.size(), [&](std::size_t at) {
       if (stop.stop_requested()) return;
       readings[at] = read_content(seen_[unknown_[at]], [&](std::size_t bytes) {
-        if (tell) tell(done += bytes, total);
+        if (report) report(done += bytes, total);
         return !stop.stop_requested();
       });
     });
@@ -176,8 +173,8 @@ class Identification {
 IdentifiedFiles identify_files(const std::vector<MappedFile>& seen,
                                const fs::path& state_directory,
                                std::stop_token stop,
-                               const HashedBytes& tell) {
-  return Identification(seen, state_directory).run(stop, tell);
+                               const HashedBytes& report) {
+  return Identification(seen, state_directory).run(stop, report);
 }
 
 std::vector<std::string> compilers_of(const fs::path& file) {

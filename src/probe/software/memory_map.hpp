@@ -9,11 +9,11 @@ namespace sabath::probe {
 /// A line of /proc/PID/maps (proc(5)) that maps a file to execute it.
 struct ExecutableMapping {
   std::uint64_t inode = 0;
-  std::string_view path{};  ///< in the text; without the mark of a file that is gone
-  bool is_gone = false;     ///< nothing has this name any more
+  std::string_view path{};  ///< view of the text, without the mark of a deleted file
+  bool is_gone = false;     ///< the file was deleted
 };
 
-/// Devices, shared memory and what has no file are left out.
+/// Reads the executable mappings. Leaves out devices, shared memory and mappings without a file.
 std::vector<ExecutableMapping> executable_mappings(std::string_view maps);
 
 }  // namespace sabath::probe

@@ -34,7 +34,7 @@ std::string text_of(const fs::path& file) {
   }
 }
 
-/// "python3.11", as its folder in `lib` is called; empty where neither its name nor `lib` says it.
+/// Returns "python3.11", the folder in `lib`; empty where unknown.
 std::string folder_name(const fs::path& interpreter, const fs::path& prefix) {
   std::error_code code;
   std::string name = fs::canonical(interpreter, code).filename().string();
@@ -49,7 +49,7 @@ std::string folder_name(const fs::path& interpreter, const fs::path& prefix) {
   return name;
 }
 
-/// Keys of pyvenv.cfg; nothing: it is no virtual environment.
+/// Reads the keys of pyvenv.cfg; nothing outside of a virtual environment.
 std::optional<std::map<std::string, std::string>> virtual_environment(const fs::path& prefix) {
   std::error_code code;
   if (!fs::is_regular_file(prefix / "pyvenv.cfg", code)) return std::nullopt;
@@ -84,7 +84,7 @@ void add_user(const std::string& name,
   }
 }
 
-/// Of a Python that belongs to no virtual environment, with those of Debian and its relatives.
+/// Returns the folders of a Python outside of virtual environments, including those of Debian.
 void add_installed(const fs::path& prefix,
                    const std::string& name,
                    const base::Environment& environment,
@@ -96,7 +96,7 @@ void add_installed(const fs::path& prefix,
   folders.push_back(prefix / "lib" / "python3" / "dist-packages");
 }
 
-/// In the order in which it looks; none where nobody knows.
+/// Returns the folders in search order; empty where unknown.
 std::vector<fs::path> folders_of(const fs::path& interpreter,
                                  const base::Environment& environment) {
   std::vector<fs::path> folders;

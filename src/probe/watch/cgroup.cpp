@@ -38,13 +38,13 @@ std::vector<Membership> read_memberships(const fs::path& root) {
   return memberships;
 }
 
-/// Where a cgroup file system stands, beneath the probe's root.
+/// Mount point of a cgroup file system, beneath the probe's root.
 fs::path point_of(const Mount& mount, const fs::path& root) {
   return root / mount.point.relative_path();
 }
 
-/// The folder of `group` and those of the groups above it, nearest first, as far as this mount
-/// shows them. A group outside of what is mounted (a container's view) leaves the mount point.
+/// Returns the visible folders of `group` and of the groups above it, nearest first. For a group
+/// outside of the mount (in a container) only the mount point.
 std::vector<fs::path> folders_of(const Mount& mount,
                                  const fs::path& point,
                                  const std::string& group) {
@@ -74,7 +74,7 @@ std::optional<double> unified_quota(const fs::path& folder) {
   return static_cast<double>(*quota) / static_cast<double>(*period);
 }
 
-/// cpu.cfs_quota_us is -1 where there is no quota, which is not read as a number here.
+/// cpu.cfs_quota_us is -1 without a quota, which is not read as a number here.
 std::optional<double> legacy_quota(const fs::path& folder) {
   const auto quota = read_number(folder / "cpu.cfs_quota_us");
   const auto period = read_number(folder / "cpu.cfs_period_us");
@@ -111,7 +111,7 @@ void add_legacy(const std::string& controller,
   }
 }
 
-/// Where this process stands in one hierarchy: its group and those above it, nearest first.
+/// Groups of this process in one hierarchy: its own and those above, nearest first.
 struct Standing {
   std::string controller{};  ///< empty for version 2
   std::vector<fs::path> folders{};
@@ -135,7 +135,7 @@ std::vector<Standing> standings(const fs::path& root) {
   return result;
 }
 
-/// A line "oom_kill 2" of a file.
+/// Reads a line "oom_kill 2" of a file.
 std::uint64_t oom_kills(const fs::path& file) {
   constexpr std::string_view key = "oom_kill ";
   for (const auto& line : split(read_fact(file).value_or(""), '\n')) {

@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A line "name value" of a flat keyed file.
+/// Reads a line "name value" of a flat keyed file.
 std::optional<std::uint64_t> keyed(const std::string& text, std::string_view key) {
   for (const auto& line : split(text, '\n')) {
     if (line.size() > key.size() && line.starts_with(key) && line[key.size()] == ' ') {
@@ -26,15 +26,14 @@ void add_members(const fs::path& group, std::vector<int>& members) {
       members.push_back(static_cast<int>(*pid));
     }
   }
-  std::error_code code;
-  for (fs::directory_iterator at(group, code), end; !code && at != end; at.increment(code)) {
-    std::error_code ignored;
-    if (at->is_directory(ignored)) add_members(at->path(), members);
+  std::error_code ignored;
+  for (const auto& inner : entries_of(group)) {
+    if (fs::is_directory(inner, ignored)) add_members(inner, members);
   }
 }
 
-/// Devices that stand on others (device mapper, RAID) pass their traffic on to these, where it is
-/// counted again.
+/// Returns true for devices on top of others (device mapper, RAID): their traffic is counted below
+/// again.
 bool stands_on_others(const fs::path& sys, const std::string& numbers) {
   std::error_code code;
   const auto slaves = sys / "dev/block" / numbers / "slaves";
@@ -81,7 +80,6 @@ std::optional<GroupUse> look_at_group(const fs::path& group,
     use.rss_bytes = keyed(*memory, "anon").value_or(0) + keyed(*memory, "file_mapped").value_or(0);
   }
   result.memory_bytes = read_number(group / "memory.current");
-  result.memory_peak_bytes = read_number(group / "memory.peak");
   return result;
 }
 

@@ -7,18 +7,17 @@
 
 namespace sabath::probe {
 
-/// What the processes of a control group use, and have used.
+/// Resources that the processes of a control group use and have used.
 struct GroupUse {
   ProcessUse use{};
-  /// Of living members alone, where the group does not count storage traffic itself.
+  /// False: `use` has the storage traffic of running members only.
   bool counts_io = false;
-  std::optional<std::uint64_t> memory_bytes{};       ///< with the page cache that it brought in
-  std::optional<std::uint64_t> memory_peak_bytes{};  ///< the same, at most (Linux 5.19)
+  std::optional<std::uint64_t> memory_bytes{};  ///< with the page cache that it brought in
 };
 
-/// Reads cpu.stat, memory.*, io.stat and pids.* of `group` (Documentation/admin-guide/
-/// cgroup-v2.rst); what its controllers do not tell is summed up over its members in `proc`. A
-/// group counts all that was ever in it or in groups within it. Nothing where there is no such
+/// Reads cpu.stat, memory.*, io.stat and pids.* of `group`
+/// (Documentation/admin-guide/cgroup-v2.rst). Sums missing values over its members in `proc`. A
+/// group counts all processes that were ever in it or in groups within it. Nothing without such a
 /// group.
 std::optional<GroupUse> look_at_group(const std::filesystem::path& group,
                                       const std::filesystem::path& proc,

@@ -18,12 +18,12 @@ namespace fs = std::filesystem;
 using spec::HostFacts;
 using Noise = std::vector<std::string>;
 
-/// A quarter of the threads that may be used: beneath it, a run hardly meets anybody.
+/// A quarter of the usable threads: a smaller load hardly disturbs a run.
 constexpr double load_share = 0.25;
 constexpr std::uint64_t little_memory = 10;  ///< a tenth of all
 constexpr std::uint64_t much_swap = 100;     ///< a hundredth of memory
 
-/// Tasks that run at this moment, without the one that asks: the fourth field of /proc/loadavg.
+/// Returns the number of other running tasks: the fourth field of /proc/loadavg without this one.
 std::uint64_t others_running(const fs::path& root) {
   std::istringstream fields(read_fact(root / "proc/loadavg").value_or(""));
   std::string field;
@@ -33,7 +33,7 @@ std::uint64_t others_running(const fs::path& root) {
   return running > 0 ? running - 1 : 0;
 }
 
-/// The mean of a minute alone would blame the run that has just ended.
+/// Checks running tasks, too: the mean of a minute includes the run that has just ended.
 void add_load(const fs::path& root, const HostFacts& facts, Noise& noise) {
   const int threads = std::max(facts.cpu.effective_threads, 1);
   const auto running = others_running(root);
@@ -100,28 +100,17 @@ void add_memory(const fs::path& root, const HostFacts& facts, Noise& noise) {
   }
 }
 
-/// Why times that are measured here now may not be the machine's own. Last: it reads what the
-/// others found.
-class NoiseProbe final : public Probe {
- public:
-  std::string_view name() const override { return "noise"; }
-  std::optional<std::string> witness(const ProbeSources&) const override { return std::nullopt; }
-
-  void look(const ProbeSources& sources, base::ProcessRunner&, HostFacts& facts) override {
-    Noise noise;
-    add_load(sources.root, facts, noise);
-    add_gpus(facts, noise);
-    add_governor(facts, noise);
-    add_throttling(sources.root, noise);
-    add_memory(sources.root, facts, noise);
-    facts.noise = std::move(noise);
-  }
-};
-
 }  // namespace
 
-std::unique_ptr<Probe> make_noise_probe() {
-  return std::make_unique<NoiseProbe>();
+/// Reasons why measured times may be disturbed. Runs last: it reads the facts of the other probes.
+void probe_noise(const ProbeSources& sources, base::ProcessRunner&, HostFacts& facts) {
+  Noise noise;
+  add_load(sources.root, facts, noise);
+  add_gpus(facts, noise);
+  add_governor(facts, noise);
+  add_throttling(sources.root, noise);
+  add_memory(sources.root, facts, noise);
+  facts.noise = std::move(noise);
 }
 
 }  // namespace sabath::probe

@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t most_events = 64;
 constexpr std::size_t buffer_bytes = most_events * sizeof(fanotify_event_metadata);
 
-/// To read a report opens the file: where that is more than a look, once is enough.
+/// Reading a report opens the file: ignores special files after their first report.
 void ignore_if_special(int events, int fd) {
   struct stat status {};
   if (::fstat(fd, &status) != 0 || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)) return;
@@ -33,7 +33,7 @@ void ignore_if_special(int events, int fd) {
                   nullptr);
 }
 
-/// File systems without files of their own, whose opens are no inputs.
+/// File systems of the kernel, whose files are not inputs.
 bool is_of_kernel(std::string_view type) {
   constexpr auto types = std::to_array<std::string_view>(
       {"autofs",     "binfmt_misc", "bpf",      "cgroup",   "cgroup2", "configfs",
@@ -43,7 +43,7 @@ bool is_of_kernel(std::string_view type) {
   return std::find(types.begin(), types.end(), type) != types.end();
 }
 
-/// To name a path on one of these may wait for a server that is gone.
+/// Resolving a path on one of these may wait for a missing server.
 bool is_of_network(std::string_view type) {
   constexpr auto types = std::to_array<std::string_view>({"9p",
                                                           "afs",
@@ -76,7 +76,7 @@ std::optional<OpenEvents> OpenEvents::ask(const std::filesystem::path& proc) {
     if (is_of_kernel(mount.type)) continue;
     const std::string point = mount.point.string();
     if (point == "/dev" && mount.type == "tmpfs") continue;  // devices alone, as in devtmpfs
-    // One file system is asked for once; those of memory have one name.
+    // Each file system is watched once; those in memory share one name.
     const bool is_in_memory = mount.type == "tmpfs" || mount.type == "overlay";
     if (!seen.insert(is_in_memory ? point : mount.type + " " + mount.source).second) continue;
     const bool is_asked =
@@ -97,7 +97,7 @@ OpenEvents::Taken OpenEvents::read(const std::function<void(int pid, int fd)>& t
   Taken taken;
   const ssize_t got = ::read(fd_.get(), buffer.data(), buffer.size());
   if (got < 0) {
-    // A file that may not be opened here takes its report with it; the next may be read.
+    // The report of a file that may not be opened is lost; the next one can be read.
     const int problem = errno;
     taken.has_more = problem != EAGAIN && problem != EINVAL && problem != EBADF;
     taken.has_lost = taken.has_more && problem != EINTR;

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <sabath/base/unique_fd.hpp>
-#include <sabath/probe/library_watch.hpp>
 
 #include <filesystem>
 #include <functional>
@@ -19,18 +18,18 @@ class OpenEvents {
   static std::optional<OpenEvents> ask(const std::filesystem::path& proc);
 
   struct Taken {
-    bool has_more = false;  ///< there may be further reports
-    bool has_lost = false;  ///< some came faster than they were read
+    bool has_more = false;  ///< further reports may wait
+    bool has_lost = false;  ///< reports were lost
   };
-  /// Reads up to 64 reports without waiting. `take` gets the descriptor of an opened
-  /// file, which is closed after it. Not for opens of this process itself.
+  /// Reads up to 64 reports without waiting. Calls `take` with the descriptor of an opened file,
+  /// which is closed afterwards. Skips opens of this process.
   Taken read(const std::function<void(int pid, int fd)>& take);
-  /// Asks for no further reports. Those that wait are lost.
+  /// Ends the reports. Waiting ones are lost.
   void forget();
 
-  /// To be polled for reading.
+  /// Returns the descriptor to poll for reading.
   int fd() const { return fd_.get(); }
-  /// File systems that are not reported, as "nfs4 at /data".
+  /// Returns file systems without reports: "nfs4 at /data".
   const std::vector<std::string>& left_out() const { return left_out_; }
 
  private:

@@ -1,6 +1,4 @@
-#include "fork_events.hpp"
 #include "open_events.hpp"
-#include "software/library_view.hpp"
 #include "thread_cpu.hpp"
 
 #include <sabath/base/process/process_table.hpp>
@@ -10,21 +8,28 @@
 #include <sabath/spec/session_variables.hpp>
 
 #include <fmt/format.h>
+#include <linux/cn_proc.h>
+#include <linux/connector.h>
+#include <linux/netlink.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <ctime>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -35,15 +40,106 @@ namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-/// A program that opens ever new files must not take all memory, or fill the record.
+constexpr int fork_buffer_bytes = 1 << 20;
+constexpr std::size_t message_bytes = 4096;
+/// PROC_EVENT_FORK, which stands in another scope in later versions of the header.
+constexpr unsigned fork_event = 1;
+
+/// The kernel sends reports only to listeners in the initial namespaces.
+bool is_in_first_namespaces() {
+  std::error_code code;
+  return std::filesystem::read_symlink("/proc/self/ns/pid", code).native() == "pid:[4026531836]" &&
+         std::filesystem::read_symlink("/proc/self/ns/user", code).native() == "user:[4026531837]";
+}
+
+bool notify_kernel(int fd, proc_cn_mcast_op wish) noexcept {
+  cn_msg body{};
+  body.id = {CN_IDX_PROC, CN_VAL_PROC};
+  body.len = sizeof wish;
+  nlmsghdr head{};
+  head.nlmsg_len = NLMSG_LENGTH(sizeof body + sizeof wish);
+  head.nlmsg_type = NLMSG_DONE;
+  std::array<char, NLMSG_SPACE(sizeof(cn_msg) + sizeof(proc_cn_mcast_op))> message{};
+  std::memcpy(message.data(), &head, sizeof head);
+  std::memcpy(message.data() + NLMSG_HDRLEN, &body, sizeof body);
+  std::memcpy(message.data() + NLMSG_HDRLEN + sizeof body, &wish, sizeof wish);
+  return ::send(fd, message.data(), head.nlmsg_len, 0) >= 0;
+}
+
+/// The kernel's reports of forks (connector, CN_IDX_PROC). They give the parents of processes that
+/// ended early.
+class ForkEvents {
+ public:
+  /// Starts the reports. Returns nothing where the kernel does not allow it: it needs CAP_NET_ADMIN
+  /// and the initial namespaces of processes, users and networks.
+  static std::optional<ForkEvents> ask() {
+    if (!is_in_first_namespaces()) return std::nullopt;
+    base::UniqueFd fd(
+        ::socket(PF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_CONNECTOR));
+    if (!fd) return std::nullopt;
+    sockaddr_nl address{};
+    address.nl_family = AF_NETLINK;
+    address.nl_groups = CN_IDX_PROC;
+    if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+      return std::nullopt;
+    ::setsockopt(
+        fd.get(), SOL_SOCKET, SO_RCVBUFFORCE, &fork_buffer_bytes, sizeof fork_buffer_bytes);
+    if (!notify_kernel(fd.get(), PROC_CN_MCAST_LISTEN)) return std::nullopt;
+    return ForkEvents(std::move(fd));
+  }
+
+  /// Unregisters from the kernel: before 6.6 it counts a merely closed socket as a listener for
+  /// ever.
+  ~ForkEvents() {
+    if (fd_) notify_kernel(fd_.get(), PROC_CN_MCAST_IGNORE);
+  }
+
+  ForkEvents(ForkEvents&& other) noexcept = default;
+  ForkEvents& operator=(ForkEvents&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ForkEvents(const ForkEvents&) = delete;
+  ForkEvents& operator=(const ForkEvents&) = delete;
+
+  /// Reads all waiting reports. Does not call `take` for threads. Returns false where reports were
+  /// lost.
+  bool read(const std::function<void(int parent, int child)>& take) {
+    std::array<char, message_bytes> message{};
+    bool has_all = true;
+    while (true) {
+      const ssize_t got = ::recv(fd_.get(), message.data(), message.size(), 0);
+      if (got < 0 && errno == ENOBUFS) {
+        has_all = false;
+        continue;
+      }
+      if (got <= 0) return has_all;
+      constexpr std::size_t at = NLMSG_HDRLEN + sizeof(cn_msg);
+      proc_event event{};
+      const auto size = static_cast<std::size_t>(got);
+      if (size <= at) continue;
+      std::memcpy(&event, message.data() + at, std::min(size - at, sizeof event));
+      if (static_cast<unsigned>(event.what) != fork_event) continue;
+      const auto& fork = event.event_data.fork;
+      if (fork.child_pid == fork.child_tgid) take(fork.parent_tgid, fork.child_tgid);
+    }
+  }
+
+ private:
+  explicit ForkEvents(base::UniqueFd fd) : fd_(std::move(fd)) {}
+
+  base::UniqueFd fd_;  ///< empty, or registered with the kernel
+};
+
+/// Limits memory and the record for programs that open ever new files.
 constexpr std::size_t most_files = 20'000;
 constexpr std::size_t most_processes = 20'000;
 constexpr std::size_t most_family = 200'000;
-/// Descriptors of a process that are looked at each time.
+/// Most descriptors of a process in one look.
 constexpr int most_descriptors = 256;
-/// For so long a process is known not to be one of the run's.
+/// How long a process is remembered as foreign.
 constexpr std::chrono::nanoseconds stranger_time = 1s;
-/// What reading reports may take: so much, and one part in a hundred of the time.
+/// Budget for reading reports: this, and one hundredth of the time.
 constexpr std::chrono::nanoseconds allowance = 10ms;
 constexpr int share = 100;
 constexpr int deepest = 64;
@@ -68,13 +164,15 @@ std::string link_text(const char* link) {
   return {buffer.data(), static_cast<std::size_t>(length)};
 }
 
-/// Which processes descend from this one, and from which of its children.
+}  // namespace
+
+/// Finds the child of this process from which a process descends.
 class Descent {
  public:
   explicit Descent(fs::path proc)
       : proc_(std::move(proc)), self_(::getpid()), own_mounts_(link_text("/proc/self/ns/mnt")) {}
 
-  /// Does a descendant see other files under the paths of this process?
+  /// Returns true where a descendant sees other files under the paths of this process.
   bool sees_other_files(int pid) const {
     const fs::path folder = proc_ / std::to_string(pid);
     const std::string mounts = link_text((folder / "ns" / "mnt").c_str());
@@ -82,8 +180,8 @@ class Descent {
     return (!mounts.empty() && mounts != own_mounts_) || (!root.empty() && root != "/");
   }
 
-  /// The child of this process that `pid` descends from; 0: from none. Nothing: it ended before it
-  /// was looked at.
+  /// Returns the child of this process from which `pid` descends; 0 for foreign processes. Nothing
+  /// where it ended early.
   std::optional<int> root_of(int pid, int depth = 0) {
     if (pid <= 1 || pid == self_ || depth > deepest) return 0;
     if (const auto known = family_.find(pid); known != family_.end()) return known->second;
@@ -103,7 +201,7 @@ class Descent {
     return 0;
   }
 
-  /// Whether each process that starts is told by `add`.
+  /// Sets whether `add` is called for each process that starts.
   void hears_of_all(bool does) { hears_of_all_ = does; }
   void add(int parent, int child) {
     const auto known = family_.find(parent);
@@ -128,11 +226,9 @@ class Descent {
   std::map<int, Clock::time_point> strangers_{};
 };
 
-}  // namespace
-
 struct OpenWatch::State {
   struct Seen {
-    FileStamp stamp{};
+    base::FileStamp stamp{};
     std::set<int> roots{};
     std::set<std::string> stages{};
   };
@@ -153,7 +249,7 @@ struct OpenWatch::State {
     }
   }
 
-  /// `root`: see Descent; 0 where `stage` is known. Under the lock.
+  /// `root`: see Descent; 0 where `stage` is known. Needs the lock.
   void add(const std::string& path, int fd, int root, const std::string& stage) {
     struct stat status {};
     if (::fstat(fd, &status) != 0) return;
@@ -169,7 +265,7 @@ struct OpenWatch::State {
             fmt::format("only the first {} files that were opened are listed", most_files));
         return;
       }
-      found = files.emplace(path, Seen{stamp_from(status), {}, {}}).first;
+      found = files.emplace(path, Seen{base::stamp_from(status), {}, {}}).first;
     }
     if (!stage.empty()) found->second.stages.insert(stage);
     if (root != 0) found->second.roots.insert(root);
@@ -202,7 +298,7 @@ struct OpenWatch::State {
       notes.insert(other_namespace);
       return;
     }
-    // A daemon is this process's child by now; whose it is is certain when one stage runs alone.
+    // A daemon is a child of this process now; its stage is certain where only one runs.
     const bool is_daemon = !roots.contains(root) && running.size() == 1;
     add(path, fd, root, is_daemon ? *running.begin() : std::string());
   }
@@ -247,7 +343,7 @@ struct OpenWatch::State {
   }
 
   bool take_some() {
-    // A process is started before it opens anything.
+    // Forks first: a process starts before it opens files.
     const auto add = [this](int parent, int child) { descent.add(parent, child); };
     if (forks && !forks->read(add)) descent.hears_of_all(false);
     const OpenEvents::Taken taken = events->read([this](int pid, int fd) { take(pid, fd); });

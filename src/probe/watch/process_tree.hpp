@@ -5,7 +5,7 @@
 
 namespace sabath::probe {
 
-/// What a set of processes uses, and has used.
+/// Resources that a set of processes uses and has used.
 struct ProcessUse {
   double cpu_s = 0;
   std::uint64_t rss_bytes = 0;
@@ -15,24 +15,24 @@ struct ProcessUse {
   int processes = 0;
 };
 
-/// Adds what a living process, and those of its children that it has waited for, use: CPU time,
-/// memory, threads, itself; or what they read and wrote. One that is gone adds nothing.
+/// Add the CPU time, memory, threads, or the I/O, of a running process and of the children that it
+/// waited for. An ended process adds nothing.
 void add_process(int pid, const std::filesystem::path& proc, ProcessUse& use);
 void add_io(int pid, const std::filesystem::path& proc, ProcessUse& use);
 
-/// The processes beneath one process, at any depth.
+/// Processes beneath one process, at any depth.
 class ProcessTree {
  public:
   /// `proc` is /proc, or a fake.
   ProcessTree(std::filesystem::path proc, int root);
 
-  /// The sum over the living descendants; CPU time and I/O include what their own dead children
-  /// used. Parents are read before their children, so that a child that is waited for meanwhile is
-  /// missed rather than counted twice.
+  /// Returns the sum over running descendants. CPU time and I/O include their ended children. Reads
+  /// parents before children, so that a child that ends meanwhile is missed rather than counted
+  /// twice.
   ProcessUse look() const;
 
-  /// What the dead children of the root used for I/O: what belongs to the root's process but to
-  /// none of its living threads (linux, task_io_accounting). Meant for the process itself.
+  /// Returns the I/O of the root's ended children: the part of the process that belongs to none of
+  /// its threads (linux, task_io_accounting). For this process only.
   ProcessUse dead_children_io() const;
 
  private:
@@ -41,7 +41,7 @@ class ProcessTree {
 
   std::filesystem::path proc_;
   int root_;
-  /// /proc/PID/task/TID/children (CONFIG_PROC_CHILDREN) needs no look at every process of the
+  /// /proc/PID/task/TID/children (CONFIG_PROC_CHILDREN) avoids reading every process of the
   /// machine.
   bool has_children_files_;
 };

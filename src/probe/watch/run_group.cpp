@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view prefix = "sabath-";
 
-/// systemd marks what it leaves to others (docs/CGROUP_DELEGATION); the other groups are its own.
+/// systemd marks delegated groups (docs/CGROUP_DELEGATION); other groups are its own.
 bool is_delegated(const fs::path& group) {
   for (const char* mark : {"user.delegate", "trusted.delegate"}) {
     char value = '0';
@@ -35,7 +35,7 @@ bool is_delegated(const fs::path& group) {
   return false;
 }
 
-/// Whether a group may be made in `group`, and processes moved from it or through it into that.
+/// Returns true where a group may be made in `group` and processes may be moved into it.
 bool may_divide(const fs::path& group, const fs::path& root) {
   struct stat status {};
   if (::stat(group.c_str(), &status) != 0) return false;
@@ -46,7 +46,7 @@ bool may_divide(const fs::path& group, const fs::path& root) {
   return !fs::exists(root / "run/systemd/system", code) || is_delegated(group);
 }
 
-/// How much is counted in the groups within `group`.
+/// Returns how many controllers count in the groups within `group`.
 std::ptrdiff_t controllers_within(const fs::path& group) {
   constexpr std::array<std::string_view, 3> wanted{"memory", "io", "pids"};
   const auto enabled = split(read_fact(group / "cgroup.subtree_control").value_or(""), ' ');
@@ -55,7 +55,7 @@ std::ptrdiff_t controllers_within(const fs::path& group) {
   });
 }
 
-/// Whether `group` holds its processes to less than the groups around it do.
+/// Returns true where `group` limits its processes more than the groups around it.
 bool has_limit(const fs::path& group) {
   constexpr std::array<const char*, 4> limits{"memory.max", "memory.high", "cpu.max", "pids.max"};
   const bool limited = std::any_of(limits.begin(), limits.end(), [&](const char* name) {
@@ -65,35 +65,33 @@ bool has_limit(const fs::path& group) {
   return limited || !read_fact(group / "cpuset.cpus").value_or("").empty();
 }
 
-/// Groups within it first: a group that still has some cannot be removed.
+/// Inner groups first: a group with inner groups cannot be removed.
 void remove_groups(const fs::path& group) {
-  std::error_code code;
-  for (fs::directory_iterator at(group, code), end; !code && at != end; at.increment(code)) {
-    std::error_code ignored;
-    if (at->is_directory(ignored)) remove_groups(at->path());
+  std::error_code ignored;
+  for (const auto& inner : entries_of(group)) {
+    if (fs::is_directory(inner, ignored)) remove_groups(inner);
   }
   ::rmdir(group.c_str());
 }
 
-/// Since Linux 5.14. The stages' processes have been waited for; what is here all the same moved
-/// here from elsewhere, or is not to be found by its parents.
+/// Kills all members; since Linux 5.14. The stages' processes have ended; others moved here or lost
+/// their parents.
 void end_all(const fs::path& group) {
   const base::UniqueFd file(::open((group / "cgroup.kill").c_str(), O_WRONLY | O_CLOEXEC));
   if (!file) return;
   [[maybe_unused]] const auto written = ::write(file.get(), "1", 1);
 }
 
-/// Those of an `exec` that was killed, empty by now: the number at the end is its own. One that has
-/// somebody in it cannot be removed.
+/// Removes empty groups of a killed `exec`, whose process id ends the name. A group with processes
+/// cannot be removed.
 void remove_orphans(const fs::path& parent) {
-  std::error_code code;
-  for (fs::directory_iterator at(parent, code), end; !code && at != end; at.increment(code)) {
-    const auto name = at->path().filename().string();
+  for (const auto& group : entries_of(parent)) {
+    const auto name = group.filename().string();
     if (!name.starts_with(prefix)) continue;
     const auto owner = parse_number(std::string_view(name).substr(name.rfind('-') + 1));
     if (!owner || *owner == 0 || *owner > INT_MAX) continue;
     if (::kill(static_cast<int>(*owner), 0) == 0 || errno != ESRCH) continue;
-    remove_groups(at->path());
+    remove_groups(group);
   }
 }
 
@@ -104,7 +102,7 @@ RunGroup::RunGroup(const std::string& name, const fs::path& root) {
   fs::path parent;
   std::ptrdiff_t most = -1;
   for (std::size_t i = 0; i < groups.size() && i < 2; ++i) {
-    // Beside its own group the run would be free of the limits of that.
+    // Beside its own group the run would escape that group's limits.
     if (i > 0 && has_limit(groups.front())) break;
     const auto controllers = controllers_within(groups[i]);
     if (controllers <= most || !may_divide(groups[i], root)) continue;
@@ -119,7 +117,7 @@ RunGroup::RunGroup(const std::string& name, const fs::path& root) {
 
 fs::path RunGroup::of_stage(const std::string& name) const {
   if (path_.empty()) return {};
-  // With something before it: no stage is called as one of the kernel's files.
+  // The prefix keeps names of stages apart from the kernel's files.
   const fs::path group = path_ / ("stage-" + name);
   const bool is_there = ::mkdir(group.c_str(), 0755) == 0 || errno == EEXIST;
   return is_there ? group : path_;

@@ -1,18 +1,19 @@
-#include "gpu/energy_meter.hpp"
 #include "group_use.hpp"
 #include "process_tree.hpp"
 #include "sample_line.hpp"
+#include "thread_cpu.hpp"
+#include "watch/energy_meter.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/unique_fd.hpp>
 #include <sabath/probe/energy.hpp>
+#include <sabath/probe/host_probe.hpp>
 #include <sabath/probe/sampler.hpp>
 
 #include <algorithm>
 #include <cerrno>
 #include <condition_variable>
-#include <ctime>
 #include <mutex>
 #include <stop_token>
 #include <thread>
@@ -37,13 +38,7 @@ double dead_children_cpu_s() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-double thread_cpu_s() {
-  struct timespec time {};
-  if (::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) != 0) return 0;
-  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
-}
-
-std::uint64_t minus(std::uint64_t a, std::uint64_t b) {
+std::uint64_t difference(std::uint64_t a, std::uint64_t b) {
   return a > b ? a - b : 0;
 }
 
@@ -83,8 +78,8 @@ struct UsageSampler::State {
   ProcessUse tree_use() const {
     auto use = total();
     use.cpu_s = std::max(use.cpu_s - before.cpu_s, 0.0);
-    use.read_bytes = minus(use.read_bytes, before.read_bytes);
-    use.write_bytes = minus(use.write_bytes, before.write_bytes);
+    use.read_bytes = difference(use.read_bytes, before.read_bytes);
+    use.write_bytes = difference(use.write_bytes, before.write_bytes);
     return use;
   }
 
@@ -96,8 +91,8 @@ struct UsageSampler::State {
     if (!found || found->use.cpu_s == 0) return std::nullopt;
     if (!found->counts_io) {
       const auto dead = tree.dead_children_io();
-      found->use.read_bytes += minus(dead.read_bytes, before.read_bytes);
-      found->use.write_bytes += minus(dead.write_bytes, before.write_bytes);
+      found->use.read_bytes += difference(dead.read_bytes, before.read_bytes);
+      found->use.write_bytes += difference(dead.write_bytes, before.write_bytes);
     }
     return found;
   }
@@ -111,15 +106,15 @@ struct UsageSampler::State {
       for (bool last = false; !last;) {
         wake.wait_until(lock, stop, next, [] { return false; });
         last = stop.stop_requested();
-        const double cpu_s = thread_cpu_s();
+        const auto cpu = thread_cpu();
         sample();
-        next = next_after(next, thread_cpu_s() - cpu_s);
+        next = next_after(next, Seconds(thread_cpu() - cpu).count());
       }
     } catch (const std::exception&) {
       // The run matters more than its samples; the summary tells how many there are.
       broke_off = true;
     }
-    summary.sampler_cpu_s = thread_cpu_s();
+    summary.sampler_cpu_s = Seconds(thread_cpu()).count();
   }
 
   /// What was missed on a busy node is not made up for.
@@ -157,7 +152,7 @@ struct UsageSampler::State {
     summary.mean_cpus = sample.t_s > 0 ? use.cpu_s / sample.t_s : 0;
     summary.read_bytes = use.read_bytes;
     summary.write_bytes = use.write_bytes;
-    // Of a run that was over before anybody looked nothing is known; that is not none.
+    // No sample was taken: report "unknown", not 0.
     const auto keep_most = [](std::optional<std::uint64_t>& kept, int now) {
       if (now > 0) kept = std::max(kept.value_or(0), static_cast<std::uint64_t>(now));
     };

@@ -12,7 +12,7 @@
 namespace sabath::report {
 namespace {
 
-/// 1, 2 or 5 times a power of ten, for about so many marks in a range.
+/// Step of 1, 2 or 5 times a power of ten, for about `marks` in a range.
 double round_step(double range, int marks) {
   const double rough = range / marks;
   const double power = std::pow(10.0, std::floor(std::log10(rough)));
@@ -24,7 +24,7 @@ double round_step(double range, int marks) {
 
 constexpr int most_digits = 17;  ///< these tell all numbers apart
 
-/// With as many digits as tell marks apart, and so many more.
+/// Text with the digits that distinguish marks, and `more` digits.
 std::string mark_text(double value, double step, int more) {
   if (value == 0 || std::abs(value) < step / 1000) return "0";
   const double largest = std::abs(value);
@@ -37,12 +37,10 @@ std::string mark_text(double value, double step, int more) {
 }
 
 bool read_alike(const std::vector<Tick>& ticks) {
-  return std::adjacent_find(ticks.begin(), ticks.end(), [](const Tick& a, const Tick& b) {
-           return a.text == b.text;
-         }) != ticks.end();
+  return std::ranges::adjacent_find(
+             ticks, [](const Tick& a, const Tick& b) { return a.text == b.text; }) != ticks.end();
 }
 
-/// Different numbers with one text.
 bool read_alike(const std::vector<double>& values, const std::vector<std::string>& texts) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {

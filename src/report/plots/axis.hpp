@@ -12,7 +12,7 @@ struct Tick {
   std::string text{};
 };
 
-/// An axis that holds all of its values, with marks at round numbers.
+/// An axis that contains all values, with ticks at round numbers.
 struct Axis {
   double low = 0;
   double high = 1;
@@ -23,17 +23,17 @@ struct Axis {
   double share(double value) const;
 };
 
-/// From `low` to `high` (finite), widened to round numbers where `widen` says so; a range of
-/// nothing gets some room.
+/// Axis from `low` to `high` (finite), extended to round numbers if `widen`. An empty range is
+/// widened.
 Axis linear_axis(double low, double high, int marks = 5, bool widen = true);
-/// Of positive values over at least two orders of magnitude logarithmic, else linear.
+/// Logarithmic for positive values over at least two orders of magnitude, else linear.
 Axis fitting_axis(double low, double high, int marks = 5);
 
-/// As number_text, with as many digits more as tell different values apart.
+/// Texts like number_text, with additional digits to distinguish different values.
 std::vector<std::string> texts_apart(const std::vector<double>& values);
 
-/// As texts_apart, for numbers whose digits are not at hand. A whole number from 2^53 on is "about
-/// 1.152921504606847e+18", since the number that a run reported may be another one.
+/// As texts_apart, for numbers without known digits. A whole number from 2^53 on is "about
+/// 1.152921504606847e+18", since the run may have reported another one.
 std::vector<std::string> nearest_texts(const std::vector<double>& values);
 
 }  // namespace sabath::report

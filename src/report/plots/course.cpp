@@ -7,7 +7,7 @@
 namespace sabath::report {
 namespace {
 
-/// Weighted, and so that huge values do not overflow.
+/// Weighted mean that does not overflow.
 double mean_of(double a, double weight_a, double b, double weight_b) {
   const double all = weight_a + weight_b;
   return a * (weight_a / all) + b * (weight_b / all);
@@ -144,7 +144,7 @@ std::vector<Spread> spread_of(std::span<Course> courses) {
       spread.lowest = std::min(spread.lowest, bucket->low);
       spread.highest = std::max(spread.highest, bucket->high);
     }
-    std::sort(means.begin(), means.end());
+    std::ranges::sort(means);
     spread.low = quantile(means, 0.25);
     spread.middle = quantile(means, 0.5);
     spread.high = quantile(means, 0.75);

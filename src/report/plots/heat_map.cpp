@@ -2,8 +2,10 @@
 #include "escape.hpp"
 #include "plots.hpp"
 #include "svg.hpp"
+#include "value_range.hpp"
 
 #include <sabath/base/text/exact_number.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/report/text.hpp>
 
 #include <fmt/format.h>
@@ -18,12 +20,10 @@
 namespace sabath::report {
 namespace {
 
-constexpr double width = 960;
 constexpr double cell_height = 24;
 constexpr std::size_t shades = 7;
-constexpr std::size_t longest_label = 32;  ///< where the plot is of letters
 
-/// NaN behind all numbers, whatever its bits.
+/// Order with NaN behind all numbers.
 std::pair<int, std::uint64_t> order_of(double value) {
   const auto bits = std::bit_cast<std::uint64_t>(value);
   if (std::isnan(value)) return {1, bits};
@@ -38,33 +38,13 @@ std::string letter_of(const std::vector<double>& classes, double value) {
   return {};
 }
 
-struct ValueRange {
-  double low = HUGE_VAL;
-  double high = -HUGE_VAL;
-};
-
 ValueRange value_range(const Groups& groups) {
   ValueRange extremes;
   for (const Groups::Row& row : groups.rows) {
-    for (const auto& value : row.values) {
-      if (!value || !std::isfinite(*value)) continue;
-      extremes.low = std::min(extremes.low, *value);
-      extremes.high = std::max(extremes.high, *value);
-    }
+    for (const double value : sorted_finite(row.values))
+      extremes.take(value);
   }
   return extremes;
-}
-
-std::size_t shade_of(const ValueRange& extremes, double value) {
-  if (!(extremes.high > extremes.low)) return 0;
-  const double share = (value / 2 - extremes.low / 2) / (extremes.high / 2 - extremes.low / 2);
-  return std::min(static_cast<std::size_t>(share * shades), shades - 1);
-}
-
-base::ExactNumber exact_at(const Groups::Row& row, std::size_t i) {
-  const base::ExactNumber nearest{*row.values[i]};
-  if (i >= row.whole.size() || row.whole[i].empty()) return nearest;
-  return base::exact_decimal(row.whole[i], nearest.value).value_or(nearest);
 }
 
 std::string text_at(const Groups::Row& row, std::size_t i) {
@@ -72,7 +52,7 @@ std::string text_at(const Groups::Row& row, std::size_t i) {
   return is_whole ? row.whole[i] : fmt::format("{}", *row.values[i]);
 }
 
-/// Whole numbers that no double holds are coloured by how far they lie from the first one.
+/// Replaces whole numbers that no double holds by their distance from the first.
 Groups coloured_by(const Groups& groups) {
   if (count_distinct(groups) == classes_of(groups).size()) return groups;
   Groups result = groups;
@@ -89,7 +69,6 @@ Groups coloured_by(const Groups& groups) {
   return result;
 }
 
-/// What the ends of the scale of colours are.
 std::vector<std::string> end_texts(const Groups& groups,
                                    const Groups& coloured,
                                    const ValueRange& extremes) {
@@ -105,6 +84,11 @@ std::vector<std::string> end_texts(const Groups& groups,
   return texts;
 }
 
+/// Empty where the classes have no letters.
+std::vector<double> lettered_classes(const Groups& groups) {
+  return has_letters(groups) ? classes_of(groups) : std::vector<double>{};
+}
+
 struct Layout {
   std::size_t rows = 0;
   std::size_t columns = 0;
@@ -115,14 +99,11 @@ struct Layout {
 Layout layout_of(const Groups& groups) {
   Layout layout;
   layout.rows = std::min(groups.rows.size(), most_rows);
-  double label = 40;
-  for (std::size_t i = 0; i < layout.rows; ++i) {
-    label = std::max(label, text_width(groups.rows[i].label));
+  for (std::size_t i = 0; i < layout.rows; ++i)
     layout.columns = std::max(layout.columns, groups.rows[i].values.size());
-  }
   layout.columns = std::clamp<std::size_t>(layout.columns, 1, most_cells);
-  layout.left = std::min(label, 200.0) + 16;
-  const double room = width - layout.left - 50;
+  layout.left = label_width(groups) + 16;
+  const double room = plot_width - layout.left - 50;
   layout.cell = std::min(34.0, room / static_cast<double>(layout.columns));
   return layout;
 }
@@ -146,7 +127,7 @@ void draw_cell(Svg& svg,
   }
   const bool finite = std::isfinite(*value);
   const std::string shade =
-      finite ? fmt::format("q{}", shade_of(extremes, *value)) : std::string("wrong");
+      finite ? fmt::format("q{}", extremes.level(*value, shades)) : std::string("wrong");
   svg.rectangle(cell.x, cell.y, cell.width - 2, cell_height - 4, shade, title);
   constexpr double least_for_text = 11;
   const std::string shown = finite ? text : "!";
@@ -154,7 +135,6 @@ void draw_cell(Svg& svg,
     svg.text(cell.x + cell.width / 2 - 1, middle, "middle", shown, "t-" + shade);
 }
 
-/// The scale of colours.
 void draw_legend(Svg& svg, const Layout& layout, const std::vector<std::string>& ends, double y) {
   constexpr double box = 26;
   svg.text(layout.left, y + 14, "start", ends[0]);
@@ -164,7 +144,7 @@ void draw_legend(Svg& svg, const Layout& layout, const std::vector<std::string>&
   svg.text(x + 8, y + 14, "start", ends[1]);
 }
 
-/// Of one value; it is no agreement where runs are without it.
+/// All runs have one value; without agreement where runs lack it.
 std::string one_value_text(const Presence& presence, const std::string& value) {
   if (presence.all()) return fmt::format("All runs have one value, to the bit: {}", value);
   return fmt::format("Only {} of {} runs {} a finite value; what there is: {}",
@@ -180,12 +160,16 @@ char letter_of_cell(const std::vector<double>& classes,
   if (!value) return '.';
   if (!std::isfinite(*value)) return '!';
   if (!classes.empty()) return letter_of(classes, *value).front();
-  if (!(extremes.high > extremes.low)) return '0';
-  const double share = (*value / 2 - extremes.low / 2) / (extremes.high / 2 - extremes.low / 2);
-  return static_cast<char>('0' + std::clamp(static_cast<int>(share * 10), 0, 9));
+  return static_cast<char>('0' + static_cast<int>(extremes.level(*value, 10)));
 }
 
 }  // namespace
+
+base::ExactNumber exact_at(const Groups::Row& row, std::size_t i) {
+  const base::ExactNumber nearest{*row.values[i]};
+  if (i >= row.whole.size() || row.whole[i].empty()) return nearest;
+  return base::exact_decimal(row.whole[i], nearest.value).value_or(nearest);
+}
 
 Presence presence_of(const Groups& groups) {
   Presence presence;
@@ -252,9 +236,8 @@ std::string heat_description(const Groups& groups) {
   }
   if (classes.size() > 1 && presence.finite < presence.runs)
     text += fmt::format("; {} of {} runs have a finite value", presence.finite, presence.runs);
-  const bool is_cut = std::any_of(groups.rows.begin(), groups.rows.end(), [](const auto& row) {
-    return row.values.size() > most_cells;
-  });
+  const bool is_cut = std::ranges::any_of(
+      groups.rows, [](const auto& row) { return row.values.size() > most_cells; });
   if (is_cut) text += fmt::format("; of a group the first {} runs", most_cells);
   if (groups.rows.size() > most_rows)
     text += fmt::format("; the first {} of {} groups", most_rows, groups.rows.size());
@@ -264,28 +247,22 @@ std::string heat_description(const Groups& groups) {
 std::string heat_text(const Groups& groups) {
   const Groups coloured = coloured_by(groups);
   const ValueRange extremes = value_range(coloured);
-  std::vector<double> classes = classes_of(groups);
-  if (!has_letters(groups)) classes.clear();
+  const std::vector<double> classes = lettered_classes(groups);
   const std::size_t rows = std::min(groups.rows.size(), most_rows);
-  std::vector<std::string> labels;
-  std::size_t widest = 0;
-  for (std::size_t r = 0; r < rows; ++r) {
-    labels.push_back(plain_text(groups.rows[r].label, longest_label));
-    widest = std::max(widest, labels.back().size());
-  }
+  const PaddedLabels labels = padded_labels(groups);
   std::string text = classes.empty() ? "a run to a column, from 0 (lowest) to 9 (highest)"
                                      : "a run to a column, a letter to a value";
   text += "; ! is not finite, . not there\n";
   for (std::size_t r = 0; r < rows; ++r) {
     const auto& values = coloured.rows[r].values;
-    text += fmt::format("{:<{}}  ", labels[r], widest);
+    text += labels.texts[r] + "  ";
     for (std::size_t i = 0; i < std::min(values.size(), most_cells); ++i)
       text += letter_of_cell(classes, values[i], extremes);
     if (values.size() > most_cells) text += fmt::format(" +{}", values.size() - most_cells);
     text += "\n";
   }
   const std::size_t more = groups.rows.size() - rows;
-  if (more > 0) text += fmt::format("... and {} more group{}\n", more, more == 1 ? "" : "s");
+  if (more > 0) text += "... and " + base::counted(more, "more group") + "\n";
   return text;
 }
 
@@ -293,12 +270,11 @@ std::string heat_map(const Groups& groups, const std::string& id) {
   const Layout layout = layout_of(groups);
   const Groups coloured = coloured_by(groups);
   const ValueRange extremes = value_range(coloured);
-  std::vector<double> classes = classes_of(groups);
-  if (!has_letters(groups)) classes.clear();
+  const std::vector<double> classes = lettered_classes(groups);
   const double bottom = cell_height * static_cast<double>(layout.rows) + 6;
   const bool has_scale = extremes.low < extremes.high;
   Svg svg(id,
-          width,
+          plot_width,
           bottom + (has_scale ? 24 : 0),
           groups.metric + ", heat map",
           heat_description(groups));

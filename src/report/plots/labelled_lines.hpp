@@ -2,17 +2,20 @@
 
 #include <sabath/base/text/text_table.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace sabath::report {
 
-/// "label       text" lines of one width; empty texts are left out.
+/// "label       text" lines with aligned texts; empty texts are left out.
 class LabelledLines {
  public:
-  /// With `columns` texts that are longer go on in further lines.
+  /// With `columns`, longer texts continue on further lines.
   explicit LabelledLines(std::size_t width, std::size_t columns = 0)
       : width_(width), columns_(columns) {}
 
@@ -38,7 +41,15 @@ class LabelledLines {
     }
     text_ += line + "\n";
   }
-  /// Items with commas between, none of which is taken apart.
+  /// The text is made as by fmt::format.
+  template <class First, class... Rest>
+  void add(std::string_view label,
+           fmt::format_string<First, Rest...> form,
+           First&& first,
+           Rest&&... rest) {
+    add(label, fmt::format(form, std::forward<First>(first), std::forward<Rest>(rest)...));
+  }
+  /// Items separated by commas; no item is split.
   void add_list(std::string_view label, const std::vector<std::string>& items) {
     std::string line;
     const auto flush = [&](std::string_view end) {
@@ -53,7 +64,7 @@ class LabelledLines {
     }
     flush("");
   }
-  /// In one line, however long: to be copied.
+  /// One line of any length, for copying.
   void add_whole(std::string_view label, std::string_view text) {
     if (!text.empty()) text_ += begin(label) + base::printable(text) + "\n";
   }

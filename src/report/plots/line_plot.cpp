@@ -1,40 +1,28 @@
 #include "axis.hpp"
 #include "plots.hpp"
 #include "svg.hpp"
+#include "value_range.hpp"
 
 #include <sabath/report/text.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 namespace sabath::report {
 namespace {
 
-constexpr double width = 960;
 constexpr double body = 250;  ///< height between the axes
 constexpr double usual_margin = 70;
 constexpr double legend_line = 20;
 constexpr std::size_t few_points = 24;  ///< that are marked
 
-struct Range {
-  double low = HUGE_VAL;
-  double high = -HUGE_VAL;
-
-  void take(double value) {
-    low = std::min(low, value);
-    high = std::max(high, value);
-  }
-  bool empty() const { return !(low <= high); }
-};
-
 bool is_over_time(const Chart& chart) {
   return chart.x.ends_with("[s]");
 }
 
-Range values_of(const Chart& chart, bool second) {
-  Range range;
+ValueRange values_of(const Chart& chart, bool second) {
+  ValueRange range;
   for (const Curve& curve : chart.curves) {
     if (curve.on_second_axis != second) continue;
     for (const Spread& spread : curve.spread) {
@@ -45,8 +33,8 @@ Range values_of(const Chart& chart, bool second) {
   return range;
 }
 
-Range places_of(const Chart& chart) {
-  Range range;
+ValueRange places_of(const Chart& chart) {
+  ValueRange range;
   for (const Curve& curve : chart.curves) {
     for (const Spread& spread : curve.spread)
       range.take(spread.x);
@@ -58,7 +46,6 @@ std::string curve_class(std::size_t number) {
   return fmt::format("c{}{}", number % curve_colours, number < curve_colours ? "" : " again");
 }
 
-/// Where things are in the plot.
 struct Frame {
   Axis x{};
   Axis y{};
@@ -73,17 +60,13 @@ struct Frame {
   }
 };
 
-/// An area between two edges of the spread.
 std::string area(const Frame& frame,
                  const Curve& curve,
                  double Spread::*lower,
                  double Spread::*upper) {
   std::string data;
-  for (const Spread& one : curve.spread) {
-    const double x = frame.place_x(one.x);
-    const double y = frame.place_y(one.*upper, curve.on_second_axis);
-    data += data.empty() ? move_to(x, y) : line_to(x, y);
-  }
+  for (const Spread& one : curve.spread)
+    extend(data, frame.place_x(one.x), frame.place_y(one.*upper, curve.on_second_axis));
   for (auto one = curve.spread.rbegin(); one != curve.spread.rend(); ++one)
     data += line_to(frame.place_x(one->x), frame.place_y((*one).*lower, curve.on_second_axis));
   return data.empty() ? data : data + "Z";
@@ -126,11 +109,8 @@ void draw_spread(Svg& svg, const Frame& frame, const Curve& curve) {
     svg.path(area(frame, curve, &Spread::low, &Spread::high), "band");
   }
   std::string line;
-  for (const Spread& one : curve.spread) {
-    const double x = frame.place_x(one.x);
-    const double y = frame.place_y(one.middle, second);
-    line += line.empty() ? move_to(x, y) : line_to(x, y);
-  }
+  for (const Spread& one : curve.spread)
+    extend(line, frame.place_x(one.x), frame.place_y(one.middle, second));
   svg.path(line, "curve");
   if (curve.spread.size() > (second ? few_points : 1)) return;
   for (const Spread& one : curve.spread) {
@@ -154,7 +134,7 @@ void draw_axes(Svg& svg, const Frame& frame, const Chart& chart) {
       svg.text(frame.right + 7, y + 4, "start", tick.text);
     }
     svg.line(frame.right, frame.top, frame.right, frame.top + body, "axis");
-    svg.turned_text(width - 8, frame.top + body / 2, 90, fitting_text(chart.second_y, body));
+    svg.turned_text(plot_width - 8, frame.top + body / 2, 90, fitting_text(chart.second_y, body));
   }
   for (const Tick& tick : frame.x.ticks) {
     const double x = frame.place_x(tick.value);
@@ -172,7 +152,7 @@ struct LegendEntry {
   std::string text{};
 };
 
-/// One beside the other, as long as they fit into the width.
+/// Entries side by side, as many as fit into the width.
 std::vector<LegendEntry> legend_of(const Chart& chart) {
   constexpr double sample = 30;
   constexpr double longest = 320;
@@ -184,7 +164,7 @@ std::vector<LegendEntry> legend_of(const Chart& chart) {
   for (const Curve& curve : chart.curves) {
     const std::string text = fitting_text(curve.name, longest);
     const double needed = sample + text_width(text) + 18;
-    if (x > usual_margin && x + needed > width) {
+    if (x > usual_margin && x + needed > plot_width) {
       x = usual_margin;
       y += legend_line;
     }
@@ -194,7 +174,6 @@ std::vector<LegendEntry> legend_of(const Chart& chart) {
   return entries;
 }
 
-/// For the marks beside an axis, and its title.
 double margin_of(const Axis& axis) {
   double widest = 0;
   for (const Tick& tick : axis.ticks)
@@ -205,22 +184,21 @@ double margin_of(const Axis& axis) {
 Frame frame_of(const Chart& chart, double top) {
   Frame frame;
   frame.top = top;
-  const Range x = places_of(chart);
+  const ValueRange x = places_of(chart);
   frame.x = linear_axis(x.low, x.high, 7, false);
-  const Range y = values_of(chart, false);
-  const Range second = values_of(chart, true);
+  const ValueRange y = values_of(chart, false);
+  const ValueRange second = values_of(chart, true);
   // What is used over time is seen from zero on.
   const bool is_usage = is_over_time(chart);
-  if (!y.empty())
+  if (!y.is_empty())
     frame.y = is_usage ? linear_axis(std::min(y.low, 0.0), y.high) : fitting_axis(y.low, y.high);
   // Times are seen from zero on: else a change of a percent looks like a doubling.
-  if (!second.empty()) frame.second = linear_axis(std::min(second.low, 0.0), second.high);
+  if (!second.is_empty()) frame.second = linear_axis(std::min(second.low, 0.0), second.high);
   frame.left = margin_of(frame.y);
-  frame.right = width - (chart.second_y.empty() ? 16 : margin_of(frame.second) + 6);
+  frame.right = plot_width - (chart.second_y.empty() ? 16 : margin_of(frame.second) + 6);
   return frame;
 }
 
-/// "step 12", "1.5 s"
 std::string place_text(const Chart& chart, double place) {
   return is_over_time(chart) ? number_text(place) + " s" : chart.x + " " + number_text(place);
 }
@@ -257,7 +235,7 @@ std::string description_of(const Chart& chart) {
 std::string line_plot(const Chart& chart, const std::string& id) {
   const std::vector<LegendEntry> legend = legend_of(chart);
   const double top = (legend.empty() ? 0 : legend.back().y) + 16;
-  Svg svg(id, width, top + body + 46, chart.title, description_of(chart));
+  Svg svg(id, plot_width, top + body + 46, chart.title, description_of(chart));
   const Frame frame = frame_of(chart, top);
   draw_axes(svg, frame, chart);
   for (std::size_t i = 0; i < chart.curves.size(); ++i) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sabath/base/text/exact_number.hpp>
 #include <sabath/report/report.hpp>
 
 #include <optional>
@@ -8,36 +9,47 @@
 
 namespace sabath::report {
 
-/// Colours that the page's style sheet has for curves; further ones begin again, dashed.
+inline constexpr double plot_width = 960;
+
+/// Number of colours for curves in the style sheet; further curves reuse them, dashed.
 inline constexpr std::size_t curve_colours = 6;
 
-/// In words: what the curves do from their beginning to their end.
 std::string description_of(const Chart& chart);
-/// Curves over steps or time: each run while there are few, else the median, the quartiles and the
+/// Plots curves over steps or time: single runs if these are few, else median, quartiles and
 /// extremes.
 std::string line_plot(const Chart& chart, const std::string& id);
 
-/// The values of one metric in groups.
+/// Values of one metric in groups.
 struct Groups {
   struct Row {
     std::string label{};
-    std::vector<std::optional<double>> values{};  ///< oldest run first; nothing: the run has it not
-    std::vector<std::string> whole{};             ///< of each value, as ReportRun has it
+    std::vector<std::optional<double>> values{};  ///< oldest run first; nothing: the run lacks it
+    std::vector<std::string> whole{};             ///< by value, as in ReportRun
   };
   std::string metric{};  ///< with its unit
   std::vector<Row> rows{};
 };
 
-inline constexpr std::size_t most_rows = 40;  ///< of groups in a plot; further ones are told
+inline constexpr std::size_t most_rows = 40;  ///< groups in a plot; a note counts the others
 inline constexpr std::size_t most_cells = 60;
 
-/// A row for each group: its values as points, their density from five values on, and n.
+/// Width of the labels in a plot of rows, within bounds.
+double label_width(const Groups& groups);
+/// The labels in a plot of letters, padded to one width.
+struct PaddedLabels {
+  std::vector<std::string> texts{};
+  std::size_t width = 0;
+};
+PaddedLabels padded_labels(const Groups& groups);
+std::vector<double> sorted_finite(const std::vector<std::optional<double>>& values);
+
+/// Plots a row for each group: values as points, their density from five values on, and n.
 std::string violin_plot(const Groups& groups, const std::string& id);
 std::string violin_description(const Groups& groups);
-/// In letters: the runs of each group in their places between the extremes of all, counted.
+/// Plots in letters: counts of runs of each group between the extremes of all.
 std::string violin_text(const Groups& groups);
 
-/// How many runs have something to compare.
+/// Number of runs that can be compared.
 struct Presence {
   std::size_t runs = 0;
   std::size_t finite = 0;  ///< runs with a finite value
@@ -45,24 +57,27 @@ struct Presence {
 };
 Presence presence_of(const Groups& groups);
 
-/// Values with different bits, in order.
+/// Values with different bits, sorted.
 std::vector<double> classes_of(const Groups& groups);
-/// How many values differ, with all digits of whole numbers that no double holds.
+/// The number of run `i` of the row, which has a value: with the digits that no double holds.
+base::ExactNumber exact_at(const Groups::Row& row, std::size_t i);
+
+/// Number of distinct values, with all digits of whole numbers that no double holds.
 std::size_t count_distinct(const Groups& groups);
-/// A row for each group, a cell for each of its runs; equal letters are equal bits.
+/// Plots a row for each group with a cell for each run; equal letters are equal bits.
 std::string heat_map(const Groups& groups, const std::string& id);
 std::string heat_description(const Groups& groups);
-/// The same in letters; where there are too many classes for them, digits from 0 (lowest) to 9.
+/// As above in letters; with too many classes digits from 0 (lowest) to 9.
 std::string heat_text(const Groups& groups);
 inline constexpr std::size_t most_letters = 12;  ///< classes that have letters
-/// Are the classes few enough for letters, and does each differ from the others as a double?
+/// Whether the classes are few enough for letters, and differ from each other as doubles.
 bool has_letters(const Groups& groups);
 
-/// Stages from left to right, each behind those that it needs.
+/// Plots stages from left to right, each behind those that it needs.
 std::string stage_graph(const std::vector<ReportStage>& stages,
                         const std::string& recipe,
                         const std::string& id);
-/// A line for each, further to the right than those that it needs.
+/// One line a stage, indented behind the stages that it needs.
 std::string stage_lines(const std::vector<ReportStage>& stages);
 /// "ok in 20, failed in 1; 1.25 s"
 std::string stage_text(const ReportStage& stage);

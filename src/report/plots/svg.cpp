@@ -13,9 +13,8 @@ namespace {
 constexpr double letter_width = 7.3;
 
 std::size_t characters(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
-  }));
+  return static_cast<std::size_t>(std::ranges::count_if(
+      text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
 }
 
 }  // namespace
@@ -33,6 +32,10 @@ std::string move_to(double x, double y) {
 
 std::string line_to(double x, double y) {
   return "L" + coordinate(x) + " " + coordinate(y);
+}
+
+void extend(std::string& data, double x, double y) {
+  data += data.empty() ? move_to(x, y) : line_to(x, y);
 }
 
 double text_width(std::string_view text) {

@@ -5,11 +5,11 @@
 
 namespace sabath::report {
 
-/// The text of one SVG element, to stand within HTML. Colours and strokes are those of the page's
-/// style sheet, by class.
+/// Text of one SVG element within HTML. Colours and strokes come from the style sheet of the page,
+/// by class.
 class Svg {
  public:
-  /// `id` is unique in the page; title and description are for those who do not see it.
+  /// `id` is unique in the page. Title and description serve screen readers.
   Svg(std::string_view id,
       double width,
       double height,
@@ -31,7 +31,7 @@ class Svg {
                  std::string_view classes,
                  std::string_view tip = "");
   void dot(double x, double y, double radius, std::string_view classes);
-  /// Path data that has been put together with `move`, `draw` and `close`.
+  /// Path data made with `move`, `draw` and `close`.
   void path(std::string_view data, std::string_view classes);
   void open_group(std::string_view classes);
   void close_group() { text_ += "</g>\n"; }
@@ -41,14 +41,16 @@ class Svg {
   std::string text_;
 };
 
-/// With at most one decimal: a tenth of a pixel is not seen.
+/// A coordinate with at most one decimal: a tenth of a pixel is invisible.
 std::string coordinate(double value);
 std::string move_to(double x, double y);
 std::string line_to(double x, double y);
+/// Appends a point to the data of a path, which it begins where that is empty.
+void extend(std::string& data, double x, double y);
 
-/// About as wide as the text is, in the plots' size of letters.
+/// Approximate width of a text in the font size of plots.
 double text_width(std::string_view text);
-/// The beginning of what is wider than that.
+/// Cuts a text to this width.
 std::string fitting_text(std::string_view text, double width);
 
 }  // namespace sabath::report

@@ -1,5 +1,7 @@
+#include "value_range.hpp"
+
 #include <sabath/base/text/text_table.hpp>
-#include <sabath/report/text.hpp>
+#include <sabath/report/shown_numbers.hpp>
 #include <sabath/report/text_plot.hpp>
 
 #include <fmt/format.h>
@@ -14,7 +16,7 @@
 namespace sabath::report {
 namespace {
 
-/// Text without upper case and dashes: "UTF-8" and "utf8" are one.
+/// Ignores case and dashes: "UTF-8" equals "utf8".
 bool names_utf8(std::string_view locale) {
   std::string plain;
   for (const char c : locale) {
@@ -23,35 +25,16 @@ bool names_utf8(std::string_view locale) {
   return plain.find("utf8") != std::string::npos;
 }
 
-struct PlotRange {
-  double low = HUGE_VAL;
-  double high = -HUGE_VAL;
-
-  void take(double value) {
-    low = std::min(low, value);
-    high = std::max(high, value);
-  }
-  /// 0 to `levels` - 1; the middle where all is one value.
-  std::size_t level(double value, std::size_t levels) const {
-    if (!(high > low)) return levels / 2;
-    const double share = (value / 2 - low / 2) / (high / 2 - low / 2);
-    return std::min(static_cast<std::size_t>(share * static_cast<double>(levels)), levels - 1);
-  }
-};
-
-/// The mean of each column's share of an axis; NaN where nothing is.
+/// Means of the values in each column; NaN without values.
 std::vector<double> columns_of(const std::vector<Bucket>& buckets, std::size_t columns) {
-  const double first = buckets.front().x;
-  const double last = buckets.back().x;
+  const ValueRange places{buckets.front().x, buckets.back().x};
   // Fewer places than columns are not drawn apart.
   columns = std::min(columns, buckets.size());
   std::vector<double> sums(columns, 0);
   std::vector<double> counts(columns, 0);
   for (const Bucket& bucket : buckets) {
     if (bucket.finite == 0) continue;
-    const double share = (bucket.x / 2 - first / 2) / (last / 2 - first / 2);
-    const auto column =
-        std::min(static_cast<std::size_t>(share * static_cast<double>(columns)), columns - 1);
+    const std::size_t column = places.level(bucket.x, columns);
     const auto weight = static_cast<double>(bucket.finite);
     sums[column] += weight / (counts[column] + weight) * (bucket.mean - sums[column]);
     counts[column] += weight;
@@ -78,7 +61,7 @@ std::string sparkline(const Course& course, std::size_t columns, PlotLetters let
   constexpr std::array<std::string_view, 8> ascii{"_", ".", "-", "~", "=", "+", "*", "#"};
   if (course.buckets().size() < 2 || columns == 0) return {};
   const std::vector<double> values = columns_of(course.buckets(), columns);
-  PlotRange extremes;
+  ValueRange extremes;
   for (const double value : values) {
     if (std::isfinite(value)) extremes.take(value);
   }
@@ -88,7 +71,8 @@ std::string sparkline(const Course& course, std::size_t columns, PlotLetters let
       text += ' ';
       continue;
     }
-    const std::size_t level = extremes.level(value, blocks.size());
+    const std::size_t level =
+        extremes.high > extremes.low ? extremes.level(value, blocks.size()) : blocks.size() / 2;
     text += letters == PlotLetters::blocks ? blocks[level] : ascii[level];
   }
   return text;
@@ -97,12 +81,9 @@ std::string sparkline(const Course& course, std::size_t columns, PlotLetters let
 std::string difference_text(std::span<const DifferenceCourse> courses, PlotLetters letters) {
   constexpr std::size_t most = 10;
   constexpr std::size_t columns = 40;
-  base::TextTable table({{"relative difference"},
-                         {"over steps"},
-                         {"least", base::Align::right},
-                         {"greatest", base::Align::right}});
+  base::TextTable table({"relative difference", "over steps", ">least", ">greatest"});
   for (std::size_t i = 0; i < std::min(courses.size(), most); ++i) {
-    PlotRange extremes;
+    ValueRange extremes;
     for (const Bucket& bucket : courses[i].course.buckets()) {
       if (bucket.finite == 0) continue;
       extremes.take(bucket.low);
@@ -121,7 +102,7 @@ std::string block_plot(std::span<const Spread> spread,
                        std::size_t columns,
                        std::size_t rows) {
   if (spread.size() < 2 || rows == 0) return {};
-  PlotRange extremes;
+  ValueRange extremes;
   for (const Spread& one : spread) {
     extremes.take(one.lowest);
     extremes.take(one.highest);
@@ -131,13 +112,13 @@ std::string block_plot(std::span<const Spread> spread,
   const std::size_t margin = std::max(high.size(), low.size());
   columns = std::max<std::size_t>(columns, margin + 12) - margin - 2;
   std::vector<std::string> grid(rows, std::string(columns, ' '));
-  const double first = spread.front().x;
-  const double last = spread.back().x;
+  const ValueRange places{spread.front().x, spread.back().x};
+  const auto row_of = [&](double value) {
+    return extremes.high > extremes.low ? extremes.level(value, rows) : rows / 2;
+  };
   const auto draw = [&](const Spread& one, double from, double to, char letter) {
-    const double share = (one.x / 2 - first / 2) / (last / 2 - first / 2);
-    const auto column =
-        std::min(static_cast<std::size_t>(share * static_cast<double>(columns)), columns - 1);
-    for (std::size_t row = extremes.level(from, rows); row <= extremes.level(to, rows); ++row)
+    const std::size_t column = places.level(one.x, columns);
+    for (std::size_t row = row_of(from); row <= row_of(to); ++row)
       grid[rows - 1 - row][column] = letter;
   };
   for (const Spread& one : spread)
@@ -151,8 +132,8 @@ std::string block_plot(std::span<const Spread> spread,
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";
   }
-  const std::string begin = number_text(first);
-  const std::string end = number_text(last) + " " + axis;
+  const std::string begin = number_text(places.low);
+  const std::string end = number_text(places.high) + " " + axis;
   const std::size_t between =
       columns > begin.size() + end.size() ? columns - begin.size() - end.size() : 1;
   return text + std::string(margin + 2, ' ') + begin + std::string(between, ' ') + end + "\n";

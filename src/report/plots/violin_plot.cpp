@@ -2,33 +2,24 @@
 #include "escape.hpp"
 #include "plots.hpp"
 #include "svg.hpp"
+#include "value_range.hpp"
 
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/report/text.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 
 namespace sabath::report {
 namespace {
 
-constexpr double width = 960;
 constexpr double row_height = 46;
 constexpr double top = 8;
 constexpr double half = 18;  ///< of the widest violin
 constexpr std::size_t least_for_density = 5;
 constexpr std::size_t most_points = 300;  ///< of a group; more are a cloud anyway
-
-std::vector<double> finite_of(const Groups::Row& row) {
-  std::vector<double> values;
-  for (const auto& value : row.values) {
-    if (value && std::isfinite(*value)) values.push_back(*value);
-  }
-  std::sort(values.begin(), values.end());
-  return values;
-}
 
 /// A Gaussian kernel density of values that lie between 0 and 1, with Silverman's rule of thumb for
 /// its width; nothing where the values do not spread.
@@ -63,10 +54,8 @@ class Density {
   double width_ = 0;
 };
 
-/// The outline, within the extremes: beyond them nothing was seen.
-struct Outline {
-  std::vector<std::pair<double, double>> points{};  ///< share of the axis, 0 to 1 of the half
-};
+/// Share of the axis, and 0 to 1 of the half.
+using Outline = std::vector<std::pair<double, double>>;
 
 Outline outline_of(const Density& density, double low, double high) {
   constexpr int steps = 60;
@@ -74,10 +63,10 @@ Outline outline_of(const Density& density, double low, double high) {
   double most = 0;
   for (int i = 0; i <= steps; ++i) {
     const double place = low + (high - low) * i / steps;
-    outline.points.emplace_back(place, density.at(place));
-    most = std::max(most, outline.points.back().second);
+    outline.emplace_back(place, density.at(place));
+    most = std::max(most, outline.back().second);
   }
-  for (auto& point : outline.points)
+  for (auto& point : outline)
     point.second /= most;
   return outline;
 }
@@ -90,11 +79,9 @@ struct Place {
 
 void draw_outline(Svg& svg, const Place& place, double middle, const Outline& outline) {
   std::string data;
-  for (const auto& [share, part] : outline.points) {
-    data += data.empty() ? move_to(place.x(share), middle - part * half)
-                         : line_to(place.x(share), middle - part * half);
-  }
-  for (auto point = outline.points.rbegin(); point != outline.points.rend(); ++point)
+  for (const auto& [share, part] : outline)
+    extend(data, place.x(share), middle - part * half);
+  for (auto point = outline.rbegin(); point != outline.rend(); ++point)
     data += line_to(place.x(point->first), middle + point->second * half);
   svg.path(data + "Z", "violin");
 }
@@ -158,6 +145,25 @@ std::string count_text(const std::vector<double>& values) {
   return fmt::format("n = {}", values.size());
 }
 
+/// Sorted values of the groups that are shown, and their extremes.
+struct ShownValues {
+  std::vector<std::vector<double>> rows{};
+  ValueRange range{};
+};
+
+ShownValues shown_values(const Groups& groups) {
+  ShownValues shown;
+  for (std::size_t i = 0; i < std::min(groups.rows.size(), most_rows); ++i) {
+    const auto& values = shown.rows.emplace_back(sorted_finite(groups.rows[i].values));
+    if (values.empty()) continue;
+    shown.range.take(values.front());
+    shown.range.take(values.back());
+  }
+  return shown;
+}
+
+}  // namespace
+
 double label_width(const Groups& groups) {
   double widest = 40;
   for (std::size_t i = 0; i < std::min(groups.rows.size(), most_rows); ++i)
@@ -165,87 +171,80 @@ double label_width(const Groups& groups) {
   return std::min(widest, 200.0);
 }
 
-}  // namespace
+PaddedLabels padded_labels(const Groups& groups) {
+  constexpr std::size_t longest = 32;
+  PaddedLabels labels;
+  for (std::size_t i = 0; i < std::min(groups.rows.size(), most_rows); ++i) {
+    labels.texts.push_back(plain_text(groups.rows[i].label, longest));
+    labels.width = std::max(labels.width, labels.texts.back().size());
+  }
+  for (std::string& text : labels.texts)
+    text = fmt::format("{:<{}}", text, labels.width);
+  return labels;
+}
+
+std::vector<double> sorted_finite(const std::vector<std::optional<double>>& values) {
+  std::vector<double> finite;
+  for (const auto& value : values) {
+    if (value && std::isfinite(*value)) finite.push_back(*value);
+  }
+  std::ranges::sort(finite);
+  return finite;
+}
 
 std::string violin_description(const Groups& groups) {
   std::string text;
   for (std::size_t i = 0; i < std::min(groups.rows.size(), most_rows); ++i)
-    text += (text.empty() ? "" : "; ") + row_text(groups.rows[i], finite_of(groups.rows[i]));
-  if (groups.rows.size() > most_rows) {
-    const std::size_t more = groups.rows.size() - most_rows;
-    text += fmt::format("; and {} more group{}", more, more == 1 ? "" : "s");
-  }
+    text +=
+        (text.empty() ? "" : "; ") + row_text(groups.rows[i], sorted_finite(groups.rows[i].values));
+  if (groups.rows.size() > most_rows)
+    text += "; and " + base::counted(groups.rows.size() - most_rows, "more group");
   return text + ".";
 }
 
 std::string violin_text(const Groups& groups) {
   constexpr std::size_t places = 48;
-  constexpr std::size_t longest_label = 32;
-  const std::size_t rows = std::min(groups.rows.size(), most_rows);
-  std::vector<std::vector<double>> values;
-  std::vector<std::string> labels;
-  std::size_t widest = 0;
-  double low = HUGE_VAL;
-  double high = -HUGE_VAL;
-  for (std::size_t i = 0; i < rows; ++i) {
-    values.push_back(finite_of(groups.rows[i]));
-    labels.push_back(plain_text(groups.rows[i].label, longest_label));
-    widest = std::max(widest, labels.back().size());
-    if (values.back().empty()) continue;
-    low = std::min(low, values.back().front());
-    high = std::max(high, values.back().back());
-  }
-  if (!(low < high)) return {};  // one value needs no picture
-  const auto ends = texts_apart({low, high});
+  const auto [values, range] = shown_values(groups);
+  if (!(range.low < range.high)) return {};  // one value needs no picture
+  const PaddedLabels labels = padded_labels(groups);
+  const auto ends = texts_apart({range.low, range.high});
   std::string text =
-      fmt::format("{:<{}}  {:<{}}{}\n",
-                  "",
-                  widest,
+      fmt::format("{}  {:<{}}{}\n",
+                  std::string(labels.width, ' '),
                   ends[0],
                   std::max(ends[0].size() + 1, places - std::min(places, ends[1].size())),
                   ends[1]);
-  for (std::size_t i = 0; i < rows; ++i) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
     std::vector<std::size_t> counts(places, 0);
-    for (const double value : values[i]) {
-      const double share = (value / 2 - low / 2) / (high / 2 - low / 2);
-      ++counts[std::min(static_cast<std::size_t>(share * places), places - 1)];
-    }
+    for (const double value : values[i])
+      ++counts[range.level(value, places)];
     std::string line;
     for (const std::size_t count : counts)
       line += count == 0 ? '.' : count > 9 ? '#' : static_cast<char>('0' + static_cast<int>(count));
-    text += fmt::format("{:<{}}  {}  {}\n", labels[i], widest, line, count_text(values[i]));
+    text += labels.texts[i] + "  " + line + "  " + count_text(values[i]) + "\n";
   }
   return text + "a digit is so many runs in a place, # more than 9\n";
 }
 
 std::string violin_plot(const Groups& groups, const std::string& id) {
-  const std::size_t rows = std::min(groups.rows.size(), most_rows);
-  std::vector<std::vector<double>> values;
-  double low = HUGE_VAL;
-  double high = -HUGE_VAL;
-  for (std::size_t i = 0; i < rows; ++i) {
-    values.push_back(finite_of(groups.rows[i]));
-    if (values.back().empty()) continue;
-    low = std::min(low, values.back().front());
-    high = std::max(high, values.back().back());
-  }
-  if (!(low <= high)) return {};
-  const Axis axis = linear_axis(low, high, 6);
-  const double bottom = top + row_height * static_cast<double>(rows);
-  Svg svg(id, width, bottom + 24, groups.metric + " by group", violin_description(groups));
+  const auto [values, range] = shown_values(groups);
+  if (range.is_empty()) return {};
+  const Axis axis = linear_axis(range.low, range.high, 6);
+  const double bottom = top + row_height * static_cast<double>(values.size());
+  Svg svg(id, plot_width, bottom + 24, groups.metric + " by group", violin_description(groups));
   double count_width = 0;
   for (const auto& row : values)
     count_width = std::max(count_width, text_width(count_text(row)));
   const double last_mark = text_width(axis.ticks.empty() ? "" : axis.ticks.back().text);
   const Place place{label_width(groups) + count_width + 26,
-                    width - std::max(24.0, last_mark / 2 + 4)};
+                    plot_width - std::max(24.0, last_mark / 2 + 4)};
   for (const Tick& tick : axis.ticks) {
     const double x = place.x(axis.share(tick.value));
     svg.line(x, top, x, bottom, "grid");
     svg.text(x, bottom + 16, "middle", tick.text);
   }
   svg.line(place.left, bottom, place.right, bottom, "axis");
-  for (std::size_t i = 0; i < rows; ++i) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
     const double middle = top + row_height * (static_cast<double>(i) + 0.5);
     svg.open_group(fmt::format("c{}", i % curve_colours));
     std::vector<double> shares;

@@ -3,6 +3,7 @@
 #include <sabath/base/file.hpp>
 
 #include <algorithm>
+#include <filesystem>
 #include <limits>
 #include <set>
 
@@ -71,16 +72,31 @@ void check_name(const std::string& name, const base::JsonReader& reader) {
                  "digit, and is at most 64 long");
 }
 
-void check_variable_name(const std::string& name, const base::JsonReader& reader) {
-  const auto is_letter = [](char c) {
-    return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-  };
-  const auto is_rest = [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); };
-  if (!name.empty() && is_letter(name.front()) && std::all_of(name.begin(), name.end(), is_rest)) {
-    return;
+std::string read_file_name(const std::string& origin,
+                           const base::JsonReader& root,
+                           const std::string& what) {
+  std::string name = std::filesystem::path(origin).stem().string();
+  if (!base::is_safe_name(name)) {
+    root.problem("the file's name '" + name + "' is not a name of a " + what,
+                 "lower-case letters, digits, '.', '_' and '-', a letter or digit first");
   }
-  reader.problem("'" + name + "' is not the name of a variable",
-                 "letters, digits and '_', not a digit first");
+  return name;
+}
+
+std::string read_line(base::JsonReader reader) {
+  if (!reader.exists()) return {};
+  std::string text = reader.string();
+  const auto is_control = [](unsigned char c) { return c < 0x20 && c != '\t'; };
+  if (std::any_of(text.begin(), text.end(), is_control))
+    reader.problem("must not contain line breaks or other control characters");
+  return text;
+}
+
+void check_template(const std::string& text,
+                    const KnownPlaceholders& known,
+                    const base::JsonReader& reader) {
+  for (const TemplateProblem& problem : template_problems(text, known))
+    reader.problem(problem.problem, problem.hint);
 }
 
 void check_argument(const std::string& text, const base::JsonReader& reader) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "placeholder.hpp"
+
 #include <sabath/base/text/json_reader.hpp>
 
 #include <map>
@@ -16,16 +18,25 @@ namespace sabath::spec {
 std::string read_word(base::JsonReader reader, const std::vector<std::string>& words);
 /// An integer of at least `least`; `otherwise` where the member is missing.
 int read_count(base::JsonReader reader, int least, int otherwise);
-/// Strings of which none is empty and none stands twice.
+/// Different strings, none empty.
 std::vector<std::string> read_distinct(base::JsonReader reader);
-/// Relative paths of which none stands twice.
+/// Different relative paths.
 std::vector<std::string> read_distinct_paths(base::JsonReader reader);
 /// Relative paths of files that are to be made: each by its name.
 std::vector<std::string> read_outputs(base::JsonReader reader);
 /// Names as keys, by base::is_safe_name; notes a problem for another.
 void check_name(const std::string& name, const base::JsonReader& reader);
-/// Names of environment variables: a letter or '_', then letters, digits and '_'.
-void check_variable_name(const std::string& name, const base::JsonReader& reader);
+/// The name of what a document describes: its file's, without folder and extension. `what` is it,
+/// such as "site", for the problem.
+std::string read_file_name(const std::string& origin,
+                           const base::JsonReader& root,
+                           const std::string& what);
+/// A text without line breaks and other control characters but the tab.
+std::string read_line(base::JsonReader reader);
+/// Notes what is wrong with a template.
+void check_template(const std::string& text,
+                    const KnownPlaceholders& known,
+                    const base::JsonReader& reader);
 /// A text that goes to a program: without NUL, which would cut it short unseen.
 void check_argument(const std::string& text, const base::JsonReader& reader);
 

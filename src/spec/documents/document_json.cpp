@@ -7,7 +7,7 @@ base::JsonDocument open_document(std::string_view text, const std::string& origi
   base::JsonReader root = document.root();
   base::JsonReader schema = root.optional("schema");
   if (!root.is_object()) document.finish();
-  if (!schema.exists()) return document;  // noted by whoever reads the rest
+  if (!schema.exists()) return document;  // noted when the rest is read
   const std::int64_t version = schema.integer();
   if (!schema.is_integer() || version == schema_version) return document;
   const std::string known = std::to_string(schema_version);

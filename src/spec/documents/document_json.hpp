@@ -15,7 +15,7 @@ namespace sabath::spec {
 inline constexpr int schema_version = 1;
 
 /// Opens a document and reads its "schema". The rest of a document of a newer schema is not looked
-/// at: what is unknown in it is no mistake. Throws Error{usage}.
+/// at: what is unknown in it is not a mistake. Throws Error{usage}.
 base::JsonDocument open_document(std::string_view text, const std::string& origin);
 
 /// A document whose root is "schema" and the members of a described value.
@@ -35,6 +35,25 @@ T parse_document(std::string_view text, const std::string& origin) {
   FieldReader io(root);
   describe(io, value);
   root.finish();
+  document.finish();
+  return value;
+}
+
+/// A document that people write; see rules.hpp.
+template <class Form>
+nlohmann::ordered_json document_as(const typename Form::Value& value) {
+  nlohmann::ordered_json json = {{"schema", schema_version}};
+  json.update(FieldWriter::written_as<Form>(value));
+  return json;
+}
+
+template <class Form>
+typename Form::Value parse_document_as(std::string_view text, const std::string& origin) {
+  base::JsonDocument document = open_document(text, origin);
+  base::JsonReader root = document.root();
+  root.required("schema");
+  typename Form::Value value;
+  FieldReader::read_as<Form>(root, value);
   document.finish();
   return value;
 }

@@ -2,12 +2,17 @@
 
 #include "enum_text.hpp"
 #include "recipes/parameter_json.hpp"
+#include "rules.hpp"
 
 #include <sabath/base/clock.hpp>
 #include <sabath/base/digest.hpp>
 #include <sabath/base/text/json_reader.hpp>
 #include <sabath/spec/parameter.hpp>
 
+#include <boost/preprocessor/seq/for_each.hpp>
+#include <boost/preprocessor/stringize.hpp>
+#include <boost/preprocessor/tuple/elem.hpp>
+#include <boost/preprocessor/variadic/to_seq.hpp>
 #include <nlohmann/json.hpp>
 
 #include <chrono>
@@ -21,8 +26,25 @@
 #include <vector>
 
 // The documents that sabath itself writes (plan, status, record, locks, facts) have one key for
-// each member of a value. `describe(io, value)` lists them once: a FieldWriter makes the JSON of
-// them, a FieldReader reads them back, so that the two cannot disagree.
+// each member of a value. `describe(io, value)` lists them once, as io(key, member) or
+// io(key, member, note). A FieldWriter makes the JSON of them, a FieldReader reads them back, and
+// tests/unit/spec/schema_writer.hpp makes docs/formats/*.schema.json. The note is the description
+// in the schema. SABATH_FIELDS lists members whose key is their name, SABATH_DESCRIBE those of a
+// value that has no others.
+
+#define SABATH_FIELD(r, io_and_value, member) \
+  BOOST_PP_TUPLE_ELEM(0, io_and_value)        \
+  (BOOST_PP_STRINGIZE(member), BOOST_PP_TUPLE_ELEM(1, io_and_value).member);
+/// io("a", value.a); io("b", value.b); for `SABATH_FIELDS(io, value, a, b)`.
+#define SABATH_FIELDS(io, value, ...) \
+  BOOST_PP_SEQ_FOR_EACH(SABATH_FIELD, (io, value), BOOST_PP_VARIADIC_TO_SEQ(__VA_ARGS__))
+/// The function `describe` of a type, for `SABATH_DESCRIBE(Type, a, b);`.
+#define SABATH_DESCRIBE(type, ...)                   \
+  template <class Io>                                \
+  void describe(Io& io, FieldRef<Io, type> object) { \
+    SABATH_FIELDS(io, object, __VA_ARGS__)           \
+  }                                                  \
+  static_assert(true)
 
 namespace sabath::spec {
 
@@ -41,13 +63,22 @@ class FieldWriter {
   using Ref = const T&;
 
   template <class T>
-  void operator()(const char* key, const T& member) {
+  void operator()(const char* key, const T& member, const char* = "") {
     json_[key] = written(member);
   }
   /// An absent value has no key.
   template <class T>
-  void operator()(const char* key, const std::optional<T>& member) {
+  void operator()(const char* key, const std::optional<T>& member, const char* = "") {
     if (member) json_[key] = written(*member);
+  }
+  /// A member of a document that people write.
+  template <class T, class Rule>
+  requires(!std::is_convertible_v<Rule, const char*>) void operator()(const char* key,
+                                                                      const T& member,
+                                                                      const Rule& rule,
+                                                                      const char* = "") {
+    if (!rule.presence.always && is_usual(rule, member)) return;
+    json_[key] = written_by(rule, member);
   }
   nlohmann::ordered_json take() { return std::move(json_); }
 
@@ -82,7 +113,35 @@ class FieldWriter {
     }
   }
 
+  /// The members of `value` as people write them.
+  template <class Form>
+  static nlohmann::ordered_json written_as(const typename Form::Value& value) {
+    FieldWriter io;
+    Form::describe(io, value);
+    return io.take();
+  }
+
  private:
+  template <class Rule, class T>
+  static nlohmann::ordered_json written_by(const Rule& rule, const std::optional<T>& value) {
+    return written_by(rule, *value);
+  }
+  template <class Rule, class T>
+  static nlohmann::ordered_json written_by(const Rule&, const T& value) {
+    return written(value);
+  }
+  template <class Form, class T>
+  static nlohmann::ordered_json written_by(const PartRule<Form>&, const T& value) {
+    return written_as<Form>(value);
+  }
+  template <class Form, class T>
+  static nlohmann::ordered_json written_by(const PartsRule<Form>&, const std::vector<T>& values) {
+    auto array = nlohmann::ordered_json::array();
+    for (const T& value : values)
+      array.push_back(written_as<Form>(value));
+    return array;
+  }
+
   nlohmann::ordered_json json_ = nlohmann::ordered_json::object();
 };
 
@@ -95,13 +154,33 @@ class FieldReader {
   explicit FieldReader(base::JsonReader& reader) : reader_(reader) {}
 
   template <class T>
-  void operator()(const char* key, T& member) {
+  void operator()(const char* key, T& member, const char* = "") {
     read(reader_.required(key), member);
   }
   template <class T>
-  void operator()(const char* key, std::optional<T>& member) {
+  void operator()(const char* key, std::optional<T>& member, const char* = "") {
     base::JsonReader reader = reader_.optional(key);
     if (reader.exists()) read(reader, member.emplace());
+  }
+
+  /// A member of a document that people write.
+  template <class T, class Rule>
+  requires(!std::is_convertible_v<Rule, const char*>) void operator()(const char* key,
+                                                                      T& member,
+                                                                      const Rule& rule,
+                                                                      const char* = "") {
+    base::JsonReader reader =
+        rule.presence.required ? reader_.required(key) : reader_.optional(key);
+    if (reader.exists()) read_member(rule, reader, member);
+  }
+
+  /// An object as people write it.
+  template <class Form>
+  static void read_as(base::JsonReader& reader, typename Form::Value& value) {
+    FieldReader io(reader);
+    Form::describe(io, value);
+    if constexpr (requires { Form::check(value, reader); }) Form::check(value, reader);
+    reader.finish();
   }
 
   template <class T>
@@ -138,6 +217,24 @@ class FieldReader {
   }
 
  private:
+  template <class Rule, class T>
+  static void read_member(const Rule& rule, base::JsonReader& reader, T& value) {
+    read_by(rule, reader, value);
+  }
+  template <class Form, class T>
+  static void read_member(const PartRule<Form>&, base::JsonReader& reader, T& value) {
+    read_as<Form>(reader, value);
+  }
+  template <class Form, class T>
+  static void read_member(const PartsRule<Form>& rule,
+                          base::JsonReader& reader,
+                          std::vector<T>& values) {
+    std::vector<base::JsonReader> items = reader.items();
+    for (base::JsonReader& item : items)
+      read_as<Form>(item, values.emplace_back());
+    if (rule.check != nullptr) rule.check(values, items);
+  }
+
   static std::chrono::seconds read_seconds(base::JsonReader& reader) {
     const std::chrono::seconds value(reader.integer());
     if (value >= -base::longest_duration && value <= base::longest_duration) return value;

@@ -1,16 +1,16 @@
+#include "amounts_json.hpp"
 #include "checked_read.hpp"
 #include "document_json.hpp"
 #include "enum_text.hpp"
-#include "placeholder.hpp"
-#include "recipes/resources_json.hpp"
+#include "rules.hpp"
 
 #include <sabath/base/file.hpp>
 #include <sabath/base/text/regex.hpp>
+#include <sabath/spec/recipe.hpp>
 #include <sabath/spec/scheduler.hpp>
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 
 namespace sabath::spec {
 
@@ -30,17 +30,6 @@ constexpr auto all_values(JobPhase) {
 namespace {
 
 using base::JsonReader;
-
-/// A text of one line: most become lines of a job script, or arguments.
-std::string read_text(JsonReader reader) {
-  if (!reader.exists()) return {};
-  std::string text = reader.string();
-  const auto is_control = [](unsigned char c) { return c < 0x20 && c != '\t'; };
-  if (std::any_of(text.begin(), text.end(), is_control)) {
-    reader.problem("must not contain line breaks or other control characters");
-  }
-  return text;
-}
 
 void check_pattern(const std::string& pattern,
                    const std::vector<std::string>& groups,
@@ -68,7 +57,7 @@ std::string read_pattern(JsonReader reader,
 }
 
 /// A pattern whose first group is what is looked for.
-std::string read_finder(JsonReader reader) {
+std::string read_finder(const JsonReader& reader) {
   std::string pattern = read_pattern(reader);
   const bool is_right = reader.exists() && !base::Regex::problem_of(pattern);
   if (is_right && base::Regex(pattern).group_count() < 1) {
@@ -77,17 +66,10 @@ std::string read_finder(JsonReader reader) {
   return pattern;
 }
 
-void check_template(const std::string& text,
-                    const KnownPlaceholders& known,
-                    const JsonReader& reader) {
-  for (const TemplateProblem& problem : template_problems(text, known))
-    reader.problem(problem.problem, problem.hint);
-}
-
 std::vector<std::string> read_command(JsonReader reader, const KnownPlaceholders& known) {
   std::vector<std::string> command;
   for (JsonReader& item : reader.items()) {
-    command.push_back(read_text(item));
+    command.push_back(read_line(item));
     check_template(command.back(), known, item);
   }
   if (!reader.is_array()) return command;
@@ -104,7 +86,7 @@ std::vector<Alternatives> read_lines(JsonReader reader, const KnownPlaceholders&
     std::vector<JsonReader> texts = item.is_array() ? item.items() : std::vector{item};
     Alternatives& line = lines.emplace_back();
     for (JsonReader& text : texts) {
-      line.push_back(read_text(text));
+      line.push_back(read_line(text));
       check_template(line.back(), known, text);
     }
   }
@@ -114,7 +96,7 @@ std::vector<Alternatives> read_lines(JsonReader reader, const KnownPlaceholders&
 SchedulerSubmission read_submission(JsonReader reader) {
   const KnownPlaceholders known{job_placeholders(), {"request."}};
   SchedulerSubmission submit;
-  submit.directive = read_text(reader.optional("directive"));
+  submit.directive = read_line(reader.optional("directive"));
   submit.options = read_lines(reader.optional("options"), known);
   JsonReader run = reader.optional("run");
   if (run.exists()) submit.run = read_lines(run, known);
@@ -126,12 +108,12 @@ SchedulerSubmission read_submission(JsonReader reader) {
   submit.transient = read_pattern(reader.optional("transient"));
   for (auto& [pattern, hint] : reader.optional("hints").members()) {
     check_pattern(pattern, {}, hint);
-    submit.hints[pattern] = read_text(hint);
+    submit.hints[pattern] = read_line(hint);
   }
   submit.words = read_pattern(reader.optional("words"), submit.words);
   for (auto& [resource, hint] : reader.optional("untold").members()) {
-    check_resource(resource, hint);
-    submit.untold[resource] = read_text(hint);
+    check_by(resource_name, resource, hint);
+    submit.untold[resource] = read_line(hint);
   }
   reader.finish();
   if (!submit.directive.empty() && !submit.file.empty()) {
@@ -145,7 +127,7 @@ SchedulerArrays read_arrays(JsonReader reader) {
   if (!reader.exists()) return arrays;
   arrays.job = read_pattern(reader.optional("job"), arrays.job);
   JsonReader task = reader.required("task");
-  arrays.task = read_text(task);
+  arrays.task = read_line(task);
   KnownPlaceholders known{{"task", "task0"}, {}};
   if (!base::Regex::problem_of(arrays.job)) {
     for (int group = 1; group <= base::Regex(arrays.job).group_count(); ++group)
@@ -153,7 +135,7 @@ SchedulerArrays read_arrays(JsonReader reader) {
   }
   check_template(arrays.task, known, task);
   arrays.of_task = read_finder(reader.optional("of_task"));
-  arrays.log = read_text(reader.required("log"));
+  arrays.log = read_line(reader.required("log"));
   JsonReader largest = reader.optional("largest");
   if (largest.exists()) {
     arrays.largest = read_command(largest.required("command"), {{}, {"request."}});
@@ -190,11 +172,11 @@ std::map<std::string, JobPhase> read_states(JsonReader reader) {
 SchedulerNode read_node(JsonReader reader) {
   SchedulerNode node;
   if (!reader.exists()) return node;
-  node.job = read_text(reader.optional("job"));
-  node.task_job = read_text(reader.optional("task_job"));
-  node.index = read_text(reader.optional("index"));
-  node.restarts = read_text(reader.optional("restarts"));
-  node.nodes = read_text(reader.optional("nodes"));
+  node.job = read_line(reader.optional("job"));
+  node.task_job = read_line(reader.optional("task_job"));
+  node.index = read_line(reader.optional("index"));
+  node.restarts = read_line(reader.optional("restarts"));
+  node.nodes = read_line(reader.optional("nodes"));
   reader.finish();
   return node;
 }
@@ -205,22 +187,13 @@ void read_cancel(SchedulerDescription& scheduler, JsonReader reader) {
   reader.finish();
 }
 
-std::string name_of(const std::string& origin, const JsonReader& root) {
-  std::string name = std::filesystem::path(origin).stem().string();
-  if (!base::is_safe_name(name)) {
-    root.problem("the file's name '" + name + "' is no name of a scheduler",
-                 "lower-case letters, digits, '.', '_' and '-', a letter or digit first");
-  }
-  return name;
-}
-
 /// What depends on each other in different members.
 void check_whole(const SchedulerDescription& scheduler, const JsonReader& root) {
   if (scheduler.has_arrays() && scheduler.node.index.empty()) {
     root.problem("has arrays, but 'node' does not say where a job finds its 'index'");
   }
   if (scheduler.has_arrays() && scheduler.arrays.log.empty() && scheduler.knows("outputs")) {
-    root.problem("what comes back has the index in its name: the 'log' of 'arrays' must have it");
+    root.problem("files that come back need the index in their name: give 'arrays' a 'log'");
   }
   if (scheduler.poll.empty()) root.problem("'poll' asks nothing");
   const auto begins = [&](JobPhase phase) {
@@ -246,8 +219,8 @@ SchedulerDescription parse_scheduler(std::string_view text, const std::string& o
   JsonReader root = document.root();
   root.required("schema");
   SchedulerDescription scheduler;
-  scheduler.name = name_of(origin, root);
-  scheduler.description = read_text(root.required("description"));
+  scheduler.name = read_file_name(origin, root, "scheduler");
+  scheduler.description = read_line(root.required("description"));
   scheduler.timeout = read_length_of_time(root.optional("timeout")).value_or(scheduler.timeout);
   scheduler.patience = read_length_of_time(root.optional("patience")).value_or(scheduler.patience);
   scheduler.keep = read_distinct(root.optional("keep"));
@@ -256,7 +229,7 @@ SchedulerDescription parse_scheduler(std::string_view text, const std::string& o
   scheduler.poll = read_questions(root.required("poll"), {"id", "state"});
   scheduler.states = read_states(root.required("states"));
   for (auto& [word, reading] : root.optional("called").members())
-    scheduler.called[word] = read_text(reading);
+    scheduler.called[word] = read_line(reading);
   scheduler.stuck = read_pattern(root.optional("stuck"));
   read_cancel(scheduler, root.required("cancel"));
   scheduler.find = read_questions(root.optional("find"), {"id"});
@@ -265,7 +238,7 @@ SchedulerDescription parse_scheduler(std::string_view text, const std::string& o
   if (unit.exists()) scheduler.rss_unit = unit.one_of({"KiB", "B", "MiB", "GiB"});
   scheduler.node = read_node(root.optional("node"));
   JsonReader prefix = root.optional("prefix");
-  scheduler.prefix = read_text(prefix);
+  scheduler.prefix = read_line(prefix);
   check_template(
       scheduler.prefix,
       {{"nodes", "tasks", "tasks_per_node", "cpus", "gpus_per_task", "gpu_affinity"}, {}},

@@ -27,9 +27,7 @@ const Parameter* known_parameter(const Recipe& recipe,
   std::vector<std::string> names;
   for (const Parameter& each : recipe.parameters)
     names.push_back(each.name);
-  const std::string guess = base::nearest(name, names);
-  reader.problem("no parameter '" + name + "'",
-                 guess.empty() ? list_text(names) : "did you mean '" + guess + "'?");
+  reader.problem("no parameter '" + name + "'", base::did_you_mean(name, names, list_text(names)));
   return nullptr;
 }
 

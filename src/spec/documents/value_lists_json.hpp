@@ -15,7 +15,7 @@ namespace sabath::spec {
 const Parameter* known_parameter(const Recipe& recipe,
                                  const std::string& name,
                                  const base::JsonReader& reader);
-/// A list of values of which none stands twice.
+/// A list of different values.
 std::vector<ParameterValue> read_values(const Parameter& parameter, base::JsonReader& list);
 /// The same, where one value needs no list.
 std::vector<ParameterValue> read_value_or_values(const Parameter& parameter,

@@ -2,10 +2,10 @@
 
 #include "documents/checked_read.hpp"
 
-#include <algorithm>
+#include <sabath/base/text/regex.hpp>
+
 #include <array>
 #include <map>
-#include <set>
 
 namespace sabath::spec {
 namespace {
@@ -14,26 +14,19 @@ using base::DigestAlgorithm;
 using base::JsonReader;
 using nlohmann::ordered_json;
 
-constexpr std::array digest_algorithms{
-    DigestAlgorithm::sha256, DigestAlgorithm::sha512, DigestAlgorithm::sha1, DigestAlgorithm::md5};
-std::size_t hex_length(DigestAlgorithm algorithm) {
-  switch (algorithm) {
-    case DigestAlgorithm::sha256:
-      return 64;
-    case DigestAlgorithm::sha512:
-      return 128;
-    case DigestAlgorithm::sha1:
-      return 40;
-    case DigestAlgorithm::md5:
-      return 32;
-  }
-  return 0;
-}
+struct DigestForm {
+  DigestAlgorithm algorithm;
+  std::size_t hex_digits;
+};
+constexpr auto digest_forms = std::to_array<DigestForm>({{DigestAlgorithm::sha256, 64},
+                                                         {DigestAlgorithm::sha512, 128},
+                                                         {DigestAlgorithm::sha1, 40},
+                                                         {DigestAlgorithm::md5, 32}});
 
 std::vector<base::Digest> read_digests(JsonReader reader) {
   std::vector<base::Digest> digests;
   if (!reader.exists()) return digests;
-  for (const DigestAlgorithm algorithm : digest_algorithms) {
+  for (const auto& [algorithm, hex_digits] : digest_forms) {
     JsonReader member = reader.optional(to_string(algorithm));
     if (!member.exists()) continue;
     const std::string hex = member.string();
@@ -42,24 +35,12 @@ std::vector<base::Digest> read_digests(JsonReader reader) {
       digests.push_back(*std::move(digest));
     } else {
       member.problem("a " + std::string(to_string(algorithm)) + " digest has " +
-                     std::to_string(hex_length(algorithm)) + " hexadecimal digits, this has " +
+                     std::to_string(hex_digits) + " hexadecimal digits, this has " +
                      (is_hexadecimal(hex) ? std::to_string(hex.size()) : "other characters"));
     }
   }
   reader.finish();
   return digests;
-}
-
-/// RFC 3986: a letter, then letters, digits, '+', '-' and '.', then ':'.
-bool has_scheme(std::string_view url) {
-  const std::size_t colon = url.find(':');
-  if (colon == 0 || colon == std::string_view::npos || colon + 1 == url.size()) return false;
-  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
-  const auto is_rest = [&](char c) {
-    return is_letter(c) || (c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.';
-  };
-  return is_letter(url.front()) &&
-         std::all_of(url.begin(), url.begin() + static_cast<std::ptrdiff_t>(colon), is_rest);
 }
 
 std::vector<std::string> read_sources(JsonReader reader) {
@@ -148,13 +129,14 @@ void check_one_origin(const Asset& asset, JsonReader& root) {
   }
   if (first.empty() && asset.withdrawn.empty() && asset.kind == AssetKind::dataset) {
     root.problem(
-        "a dataset has \"files\", \"list\" or \"manifest\", or \"generate\" that says what "
+        "a dataset needs \"files\", \"list\" or \"manifest\", or \"generate\" that names the stage "
+        "that "
         "computes it");
   }
   const bool many = root.optional("list").exists() || root.optional("manifest").exists();
   for (const char* key : {"base", "limit"}) {
     JsonReader reader = root.optional(key);
-    if (reader.exists() && !many) reader.problem("goes with \"list\" or \"manifest\"");
+    if (reader.exists() && !many) reader.problem("needs \"list\" or \"manifest\"");
   }
 }
 
@@ -168,7 +150,7 @@ void check_sources(const Asset& asset, const char* key, JsonReader& root) {
   for (std::size_t i = 0; i < items.size(); ++i) {
     const auto& file = is_manifest ? asset.manifest[i] : asset.files[i];
     if (file.sources.empty()) {
-      items[i].problem("no \"sources\" say where to get it",
+      items[i].problem("\"sources\" are missing: URLs to fetch it from",
                        is_manifest ? "or give the asset a \"base\" that the paths begin with" : "");
     }
   }
@@ -192,8 +174,8 @@ bool is_hexadecimal(std::string_view text) {
 }
 
 void check_url(const std::string& url, const JsonReader& reader) {
-  const auto is_blank = [](char c) { return static_cast<unsigned char>(c) <= 0x20 || c == 0x7f; };
-  if (has_scheme(url) && std::none_of(url.begin(), url.end(), is_blank)) return;
+  static const base::Form form("[A-Za-z][A-Za-z0-9+.-]*:[^\\x00-\\x20\\x7f]+");  // RFC 3986
+  if (form.matches(url)) return;
   reader.problem("'" + url + "' is not a URL with a scheme", "for example https://host/path");
 }
 

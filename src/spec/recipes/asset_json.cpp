@@ -20,7 +20,7 @@ Access read_access(JsonReader reader) {
   access.steps = reader.optional("steps").strings();
   access.credential = reader.optional("credential").string();
   if (access.policy == "login" && access.steps.empty()) {
-    reader.problem("policy 'login' wants \"steps\" that tell a person what to do");
+    reader.problem("policy 'login' needs \"steps\" that say what a person must do");
   }
   reader.finish();
   return access;
@@ -50,20 +50,23 @@ CodeSource read_code(JsonReader reader) {
   return code;
 }
 
-void read_description(Asset& asset, JsonReader& root) {
-  asset.version = root.optional("version").string();
-  asset.title = root.optional("title").string();
-  asset.description = root.optional("description").string();
-  asset.keywords = read_distinct(root.optional("keywords"));
-  asset.license = root.optional("license").string();
-  asset.citation = root.optional("citation").string();
-  asset.homepage = root.optional("homepage").string();
-  asset.identifier = root.optional("identifier").string();
-  asset.task = root.optional("task").string();
-  asset.metrics = root.optional("metrics").string();
-  asset.withdrawn = root.optional("withdrawn").string();
-  asset.framework = root.optional("framework").string();
-  asset.format = root.optional("format").string();
+/// What an asset is, for the reader and the writer.
+template <class Io>
+void describe(Io& io, FieldRef<Io, Asset> asset) {
+  constexpr TextRule text{};
+  io("version", asset.version, text);
+  io("title", asset.title, text);
+  io("description", asset.description, text);
+  io("keywords", asset.keywords, ListRule<TextRule>{.item = filled_text});
+  io("license", asset.license, text);
+  io("citation", asset.citation, text);
+  io("homepage", asset.homepage, text);
+  io("identifier", asset.identifier, text);
+  io("task", asset.task, text);
+  io("metrics", asset.metrics, text);
+  io("withdrawn", asset.withdrawn, text);
+  io("framework", asset.framework, text);
+  io("format", asset.format, text);
 }
 
 ordered_json json_of(const Access& access) {
@@ -79,22 +82,6 @@ ordered_json json_of(const CodeSource& code) {
   return json;
 }
 
-void put_description(ordered_json& json, const Asset& asset) {
-  put(json, "version", asset.version);
-  put(json, "title", asset.title);
-  put(json, "description", asset.description);
-  put(json, "keywords", asset.keywords);
-  put(json, "license", asset.license);
-  put(json, "citation", asset.citation);
-  put(json, "homepage", asset.homepage);
-  put(json, "identifier", asset.identifier);
-  put(json, "task", asset.task);
-  put(json, "metrics", asset.metrics);
-  put(json, "withdrawn", asset.withdrawn);
-  put(json, "framework", asset.framework);
-  put(json, "format", asset.format);
-}
-
 }  // namespace
 
 Asset parse_asset(std::string_view text, const std::string& origin) {
@@ -104,7 +91,8 @@ Asset parse_asset(std::string_view text, const std::string& origin) {
   Asset asset;
   asset.kind = *parse_enum<AssetKind>(root.required("kind").one_of(enum_words<AssetKind>()));
   asset.name = root.required("name").name();
-  read_description(asset, root);
+  FieldReader io(root);
+  describe(io, asset);
   asset.access = read_access(root.optional("access"));
   JsonReader generate = root.optional("generate");
   if (generate.exists()) asset.generate = read_generator(generate);
@@ -124,7 +112,9 @@ Asset parse_asset(std::string_view text, const std::string& origin) {
 nlohmann::ordered_json to_json(const Asset& asset) {
   ordered_json json = {
       {"schema", schema_version}, {"kind", to_string(asset.kind)}, {"name", asset.name}};
-  put_description(json, asset);
+  FieldWriter io;
+  describe(io, asset);
+  json.update(io.take());
   json["access"] = json_of(asset.access);
   put_origin(json, asset);
   if (asset.generate) {

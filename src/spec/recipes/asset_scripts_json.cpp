@@ -10,6 +10,7 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/text/text_table.hpp>
+#include <sabath/spec/recipe.hpp>
 #include <sabath/spec/script_recipe.hpp>
 
 #include <algorithm>
@@ -95,9 +96,8 @@ void check_needs(const std::vector<AssetScript>& scripts,
   if (!reader.is_array()) return;
   for (JsonReader& item : reader.items()) {
     if (!item.is_string() || script_called(scripts, item.string()) != nullptr) continue;
-    const std::string guess = base::nearest(item.string(), names_of(scripts));
     item.problem("no script '" + item.string() + "'",
-                 guess.empty() ? "" : "did you mean '" + guess + "'?");
+                 base::did_you_mean(item.string(), names_of(scripts)));
   }
   if (needs_itself(scripts, script)) {
     reader.problem("script '" + script.name + "' needs itself, directly or through others");
@@ -115,8 +115,7 @@ void check_command(const std::vector<AssetScript>& scripts,
   for (JsonReader& item : reader.items()) {
     if (!item.is_string()) continue;
     const std::string text = item.string();
-    for (const TemplateProblem& problem : template_problems(text, known))
-      item.problem(problem.problem, problem.hint);
+    check_template(text, known, item);
     for (const std::string& name : placeholders_of(text)) {
       if (name.starts_with(argument_prefix)) check_name(name.substr(argument_prefix.size()), item);
     }
@@ -132,9 +131,9 @@ void check_arguments(const std::vector<AssetScript>& scripts,
     for (const Parameter& theirs : needed->arguments) {
       for (const Parameter& ours : script.arguments) {
         if (ours.name != theirs.name || ours == theirs) continue;
-        reader.optional(ours.name).problem("script '" + needed->name +
-                                               "', which is needed, has another argument '" +
-                                               ours.name + "'",
+        reader.optional(ours.name).problem("the needed script '" + needed->name +
+                                               "' declares the argument '" + ours.name +
+                                               "' differently",
                                            "scripts that run together share arguments of one name");
       }
     }
@@ -206,12 +205,13 @@ ordered_json json_of(const AssetScript& script) {
 std::vector<ScriptArgument> arguments_of(const Asset& asset, std::string_view name) {
   const AssetScript* const script = script_called(asset.scripts, name);
   if (script == nullptr) {
-    const std::string guess = base::nearest(name, names_of(asset.scripts));
-    throw base::Error(base::ErrorKind::not_found,
-                      "asset '" + asset.name + "': no script '" + base::printable(name) + "'",
-                      asset.scripts.empty() ? "it has none"
-                      : guess.empty()       ? "'sabath show " + asset.name + "' lists them"
-                                            : "did you mean '" + guess + "'?");
+    throw base::Error(
+        base::ErrorKind::not_found,
+        "asset '" + asset.name + "': no script '" + base::printable(name) + "'",
+        asset.scripts.empty()
+            ? "it has none"
+            : base::did_you_mean(
+                  name, names_of(asset.scripts), "'sabath show " + asset.name + "' lists them"));
   }
   std::vector<ScriptArgument> arguments;
   std::set<std::string> seen;

@@ -7,7 +7,6 @@
 #include <sabath/base/file.hpp>
 
 #include <algorithm>
-#include <set>
 
 namespace sabath::spec {
 namespace {
@@ -99,7 +98,7 @@ LayerSpec read_layer(base::JsonReader reader) {
   layer.variants = read_distinct(variants);
   if (variants.is_array() && layer.variants.empty()) variants.problem("names no variant");
   for (auto& [variable, value] : reader.optional("variables").members()) {
-    check_variable_name(variable, value);
+    check_by(variable_name, variable, value);
     layer.variables[variable] = value.string();
     check_argument(layer.variables[variable], value);
   }
@@ -122,14 +121,15 @@ void check_variants(const EnvironmentSpec& spec, const std::vector<base::JsonRea
     for (const std::string& variant : layer.variants) {
       if (std::find(spec.variants.begin(), spec.variants.end(), variant) != spec.variants.end())
         continue;
-      layers[i].problem("no variant '" + variant + "'",
-                        "the environment's \"variants\" name all, the usual one first");
+      layers[i].problem(
+          "no variant '" + variant + "'",
+          "add it to the environment's \"variants\"; the first of them is the default");
     }
     for (std::size_t j = 0; j < i; ++j) {
       if (!meet(spec.layers[j], layer)) continue;
       if (!layer.name.empty() && spec.layers[j].name == layer.name) {
         layers[i].problem("two layers are called '" + layer.name + "'",
-                          "give one another \"name\"");
+                          "change the \"name\" of one of them");
       } else if (spec.layers[j].kind == LayerKind::container) {
         layers[i].problem("stands after the container '" + spec.layers[j].name + "'",
                           "a container is the last layer: nothing is built in it");
@@ -190,6 +190,14 @@ BuiltEnvironment read_built_environment(base::JsonReader reader) {
   BuiltEnvironment environment;
   FieldReader::read(std::move(reader), environment);
   return environment;
+}
+
+std::string to_text(const LoadedModules& loaded) {
+  return document_of(loaded).dump();
+}
+
+LoadedModules parse_loaded_modules(std::string_view text, const std::string& origin) {
+  return parse_document<LoadedModules>(text, origin);
 }
 
 }  // namespace sabath::spec

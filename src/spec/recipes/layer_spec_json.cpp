@@ -33,7 +33,7 @@ void check_option_name(const std::string& build,
                        const base::JsonReader& reader) {
   static const base::Form flag("[A-Za-z0-9][A-Za-z0-9_.+-]*");
   if (build != "autotools") {
-    check_variable_name(name, reader);
+    check_by(variable_name, name, reader);
   } else if (!flag.matches(name)) {
     reader.problem("'" + name + "' is not an option of configure", "write it without its '--'");
   }
@@ -57,8 +57,7 @@ std::vector<std::vector<std::string>> read_steps(base::JsonReader reader) {
     for (base::JsonReader& word : item.items()) {
       step.push_back(word.string());
       check_argument(step.back(), word);
-      for (const TemplateProblem& problem : template_problems(step.back(), known))
-        word.problem(problem.problem, problem.hint);
+      check_template(step.back(), known, word);
     }
     if (step.empty()) item.problem("is no command", "a list: a program and its arguments");
   }

@@ -30,7 +30,7 @@ std::optional<double> read_amount(base::JsonReader reader) {
   return amount;
 }
 
-void check_pattern(const MetricSpec& metric, base::JsonReader reader) {
+void check_pattern(const MetricSpec& metric, const base::JsonReader& reader) {
   if (!reader.is_string()) return;
   if (const auto problem = base::Regex::problem_of(metric.from.pattern)) {
     reader.problem(*problem, "the syntax is Perl's; in JSON a backslash is written twice");
@@ -62,7 +62,7 @@ MetricSource read_source(base::JsonReader reader) {
   base::JsonReader key = reader.optional("key");
   source.key = key.string();
   if (key.exists() && source.kind == SourceKind::jsonl && source.file.empty()) {
-    key.problem("without a file JSON lines are those of $SABATH_METRICS, named as in the recipe",
+    key.problem("without 'file' the metric is read from $SABATH_METRICS, under its own name",
                 "name the 'file' that has this key, or leave it out");
   }
   source.stage = reader.optional("stage").string();

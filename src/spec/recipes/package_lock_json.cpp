@@ -1,3 +1,5 @@
+#include "package_lock_json.hpp"
+
 #include "documents/document_json.hpp"
 
 #include <sabath/base/file.hpp>
@@ -7,33 +9,6 @@
 #include <algorithm>
 
 namespace sabath::spec {
-
-template <class Io>
-void describe(Io& io, FieldRef<Io, LockedPackage> package) {
-  io("name", package.name);
-  io("version", package.version);
-  io("file", package.file);
-  io("digest", package.digest);
-  io("build", package.build);
-  io("url", package.url);
-  io("requested", package.requested);
-}
-
-template <class Io>
-void describe(Io& io, FieldRef<Io, PlatformPackages> packages) {
-  io("platform", packages.platform);
-  io("python", packages.python);
-  io("resolver", packages.resolver);
-  io("packages", packages.packages);
-}
-
-template <class Io>
-void describe(Io& io, FieldRef<Io, PackageLayerLock> layer) {
-  io("kind", layer.kind);
-  io("name", layer.name);
-  io("request", layer.request);
-  io("platforms", layer.platforms);
-}
 
 namespace {
 
@@ -135,26 +110,23 @@ base::Digest PackageLock::digest() const {
 }
 
 nlohmann::ordered_json to_json(const PackageLock& lock) {
-  return {{"schema", schema_version},
-          {"layers", FieldWriter::written(lock.layers)},
-          {"digest", lock.digest().text()}};
+  return document_of(SealedLock{lock.layers, lock.digest().text()});
 }
 
 PackageLock parse_package_lock(std::string_view text, const std::string& origin) {
   base::JsonDocument document = open_document(text, origin);
   base::JsonReader root = document.root();
   root.required("schema");
-  PackageLock lock;
-  base::JsonReader layers = root.required("layers");
-  FieldReader::read(layers, lock.layers);
-  check_packages(lock, layers);
-  base::JsonReader digest = root.required("digest");
-  const std::string said = digest.string();
+  SealedLock sealed;
+  FieldReader io(root);
+  describe(io, sealed);
+  PackageLock lock{std::move(sealed.layers)};
+  check_packages(lock, root.optional("layers"));
   root.finish();
   document.finish();
-  if (said != lock.digest().text()) {
-    digest.problem("the lock is not what it was when it was written: it was edited or merged",
-                   std::string(lock_again) + "; what is locked is chosen in the recipe");
+  if (sealed.digest != lock.digest().text()) {
+    root.optional("digest").problem("the lock was edited or merged after it was written",
+                                    std::string(lock_again) + "; the recipe says what is locked");
     document.finish();
   }
   return lock;

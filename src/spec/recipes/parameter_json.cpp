@@ -1,38 +1,22 @@
 #include "parameter_json.hpp"
 
 #include "documents/checked_read.hpp"
-#include "parameter_rule.hpp"
 
 #include <nlohmann/json.hpp>
 
-#include <array>
+#include <algorithm>
 #include <cmath>
-#include <utility>
 
 namespace sabath::spec {
 namespace {
 
-struct TypeWord {
-  const char* word;
-  ParameterType type;
-};
-
-constexpr std::array type_words{TypeWord{"int", ParameterType::integer},
-                                TypeWord{"float", ParameterType::real},
-                                TypeWord{"bool", ParameterType::boolean},
-                                TypeWord{"string", ParameterType::text},
-                                TypeWord{"enum", ParameterType::enumeration}};
+/// In the order of ParameterType.
+const std::vector<std::string> type_words{"int", "float", "bool", "string", "enum"};
 
 std::optional<ParameterType> read_type(base::JsonReader reader) {
-  std::vector<std::string> words;
-  for (const TypeWord& row : type_words)
-    words.emplace_back(row.word);
-  reader.one_of(words);
-  if (!reader.is_string()) return std::nullopt;
-  for (const TypeWord& row : type_words) {
-    if (reader.string() == row.word) return row.type;
-  }
-  return std::nullopt;
+  const std::string word = reader.one_of(type_words);
+  if (!reader.is_string() || reader.string() != word) return std::nullopt;
+  return static_cast<ParameterType>(std::ranges::find(type_words, word) - type_words.begin());
 }
 
 bool is_numeric(ParameterType type) {
@@ -103,10 +87,7 @@ ParameterValue read_typed(ParameterType type, base::JsonReader& reader) {
 }  // namespace
 
 std::string_view to_string(ParameterType type) {
-  for (const TypeWord& row : type_words) {
-    if (row.type == type) return row.word;
-  }
-  return "";
+  return type_words.at(static_cast<std::size_t>(type));
 }
 
 nlohmann::json to_json(const ParameterValue& value) {

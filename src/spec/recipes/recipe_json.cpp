@@ -67,7 +67,7 @@ std::vector<std::string> read_seed(JsonReader reader) {
   JsonReader environment = reader.required("environment");
   std::vector<std::string> variables = read_distinct(environment);
   for (std::size_t i = 0; i < variables.size(); ++i)
-    check_variable_name(variables[i], environment.items()[i]);
+    check_by(variable_name, variables[i], environment.items()[i]);
   reader.finish();
   return variables;
 }
@@ -79,10 +79,9 @@ void check_fixed(const Recipe& recipe, JsonReader reader) {
   for (std::size_t i = 0; i < recipe.fixed.size(); ++i) {
     const std::string& part = recipe.fixed[i];
     if (std::find(parts.begin(), parts.end(), part) != parts.end()) continue;
-    const std::string guess = base::nearest(part, parts);
     reader.items()[i].problem(
         "'" + part + "' is neither a parameter nor one of model, datasets, environment, stages",
-        guess.empty() ? "" : "did you mean '" + guess + "'?");
+        base::did_you_mean(part, parts));
   }
 }
 
@@ -93,7 +92,8 @@ RawLayout read_raw_layout(JsonReader& reader) {
   if (named && base::size_of(*named) > 0) {
     layout.type = *named;
   } else if (type.is_string()) {
-    type.problem("'" + type.string() + "' is no type of numbers", "such as 'float32' or 'int16'");
+    type.problem("'" + type.string() + "' is not a type of numbers",
+                 "such as 'float32' or 'int16'");
   }
   JsonReader order = reader.optional("byte_order");
   layout.big_endian = order.exists() && order.one_of({"little", "big"}) == "big";
@@ -136,9 +136,7 @@ std::map<std::string, OutputRule> read_compare(const Recipe& recipe, JsonReader 
   std::map<std::string, OutputRule> rules;
   for (auto& [output, entry] : reader.members()) {
     if (std::find(outputs.begin(), outputs.end(), output) == outputs.end()) {
-      const std::string guess = base::nearest(output, outputs);
-      entry.problem("no stage has an output '" + output + "'",
-                    guess.empty() ? "" : "did you mean '" + guess + "'?");
+      entry.problem("no stage has an output '" + output + "'", base::did_you_mean(output, outputs));
     }
     rules[output] = read_output_rule(entry);
   }
@@ -161,9 +159,7 @@ void check_metric_stages(const Recipe& recipe, JsonReader reader) {
     if (!from.is_object()) continue;
     JsonReader stage = from.optional("stage");
     if (!stage.is_string() || recipe.stage(stage.string()) != nullptr) continue;
-    const std::string guess = base::nearest(stage.string(), stages);
-    stage.problem("no stage '" + stage.string() + "'",
-                  guess.empty() ? "" : "did you mean '" + guess + "'?");
+    stage.problem("no stage '" + stage.string() + "'", base::did_you_mean(stage.string(), stages));
   }
 }
 

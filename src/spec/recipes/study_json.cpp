@@ -34,7 +34,7 @@ ValueLists read_zip(const Recipe& recipe, const ValueLists& matrix, JsonReader r
     if (lists[name].size() != length) {
       list.problem("has " + std::to_string(lists[name].size()) + " value(s) where '" +
                        lists.begin()->first + "' has " + std::to_string(length),
-                   "lists that are paired have one length");
+                   "paired lists must have the same length");
     }
   }
   return lists;
@@ -46,7 +46,8 @@ ValueLists read_exclusion(const Recipe& recipe, const Study& study, JsonReader r
     const Parameter* parameter = known_parameter(recipe, name, entry);
     if (parameter == nullptr) continue;
     if (!study.matrix.contains(name) && !study.zip.contains(name)) {
-      entry.problem("'" + name + "' has one value in this study", "it is in no matrix and no zip");
+      entry.problem("'" + name + "' has only one value in this study",
+                    "it is neither in the matrix nor in the zip");
     }
     lists[name] = read_value_or_values(*parameter, entry);
   }

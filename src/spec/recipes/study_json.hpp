@@ -11,31 +11,19 @@ namespace sabath::spec {
 /// "studies" of a recipe whose parameters are read already.
 std::map<std::string, Study> read_studies(const Recipe& recipe, base::JsonReader reader);
 
-template <class Io>
-void describe(Io& io, FieldRef<Io, StudyPoint> point) {
-  io("set", point.set);
-  io("seed", point.seed);
-  io("repetition", point.repetition);
-}
+SABATH_DESCRIBE(StudyPoint, set, seed, repetition);
 
 template <class Io>
 void describe(Io& io, FieldRef<Io, StudyPlan> plan) {
-  io("study_id", plan.study_id);
-  io("created", plan.created);
-  io("sabath_version", plan.sabath_version);
-  io("recipe", plan.recipe);
-  io("recipe_name", plan.recipe_name);
-  io("recipe_digest", plan.recipe_digest);
-  io("variant", plan.variant);
-  io("tags", plan.tags);
-  io("fresh", plan.fresh);
-  io("offline", plan.offline);
-  io("jobs", plan.jobs);
-  io("command", plan.command);
+  SABATH_FIELDS(io, plan, study_id, created, sabath_version);
+  io("recipe", plan.recipe, "what finds it again: its name or its path");
+  SABATH_FIELDS(io, plan, recipe_name, recipe_digest, variant, tags, fresh, offline);
+  io("jobs", plan.jobs, "runs at a time; 0: as many as fit");
+  io("command", plan.command, "that makes such a study again");
   io("points", plan.points);
-  io("task", plan.task);
-  io("site", plan.site);
-  io("pack", plan.pack);
+  io("task", plan.task, "of the recipe's tasks, whose stages ran; absent: those without one");
+  io("site", plan.site, "whose scheduler executes the runs; absent: this machine");
+  io("pack", plan.pack, "runs in one job of the scheduler; absent: 1");
 }
 
 }  // namespace sabath::spec

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cmath>
 #include <set>
+#include <utility>
 
 namespace sabath::spec {
 namespace {
@@ -30,6 +31,24 @@ void check_bounds(const BaselineMetric& metric, JsonReader reader) {
   const Bounds& bounds = *metric.bounds;
   if (std::isnan(bounds.low) || std::isnan(bounds.high) || bounds.low > bounds.high)
     reader.problem("'low' is not below 'high'");
+  if (bounds.rule != reviewed) return;
+  for (const auto& [name, bound] : {std::pair{"low", bounds.low}, std::pair{"high", bounds.high}}) {
+    JsonReader place = reader.optional(name);
+    const std::string held = base::text_of({bound});
+    if (place.is_integer() && place.json().dump() != held)
+      place.problem("is a whole number that no double holds; the nearest is " + held);
+  }
+}
+
+/// Without `whole` a value counts as the double nearest to it.
+void check_digits(const BaselineMetric& metric, JsonReader reader) {
+  auto values = reader.items();
+  for (std::size_t i = 0; i < values.size() && i < metric.values.size(); ++i) {
+    const bool has_digits = metric.whole && i < metric.whole->size() && !(*metric.whole)[i].empty();
+    const std::string known = has_digits ? (*metric.whole)[i] : base::text_of({metric.values[i]});
+    if (values[i].is_integer() && values[i].json().dump() != known)
+      values[i].problem("is not " + known + ", as 'whole' or the nearest double has it");
+  }
 }
 
 void check_metric(const BaselineMetric& metric, std::size_t runs, JsonReader reader) {
@@ -50,15 +69,16 @@ void check_metric(const BaselineMetric& metric, std::size_t runs, JsonReader rea
     reader.optional("n").problem("is " + std::to_string(metric.n) + ", and " +
                                  std::to_string(finite) + " value(s) are finite");
   }
+  check_digits(metric, reader.optional("values"));
   check_bounds(metric, reader.optional("bounds"));
   if (metric.margin && !(*metric.margin >= 0 && std::isfinite(*metric.margin)))
-    reader.optional("margin").problem("is no number of zero or more");
+    reader.optional("margin").problem("is not a number of zero or more");
 }
 
 void check_entry(const BaselineEntry& entry, JsonReader reader) {
   if (entry.runs.empty()) reader.optional("runs").problem("must not be empty");
   if (entry.accepted && !base::parse_rfc3339(entry.accepted->at))
-    reader.optional("accepted").optional("at").problem("is no time");
+    reader.optional("accepted").optional("at").problem("is not a time");
   std::set<std::string> names;
   auto readers = reader.optional("metrics").items();
   for (std::size_t i = 0; i < entry.metrics.size(); ++i) {
@@ -76,13 +96,13 @@ void check_failure(const Baseline& baseline, const ExpectedFailure& failure, Jso
       names.insert(metric.name);
   }
   if (!names.contains(failure.metric)) {
-    const std::string guess = base::nearest(failure.metric, {names.begin(), names.end()});
-    reader.optional("metric").problem("no entry has a metric '" + failure.metric + "'",
-                                      guess.empty() ? "" : "did you mean '" + guess + "'?");
+    reader.optional("metric").problem(
+        "no entry has a metric '" + failure.metric + "'",
+        base::did_you_mean(failure.metric, {names.begin(), names.end()}));
   }
   if (failure.reason.empty()) reader.optional("reason").problem("must not be empty");
   if (!is_date(failure.until)) {
-    reader.optional("until").problem("'" + failure.until + "' is no day",
+    reader.optional("until").problem("'" + failure.until + "' is not a day",
                                      "a day is written as 2026-12-31");
   }
 }

@@ -9,83 +9,57 @@ namespace sabath::spec {
 template <class Io>
 void describe(Io& io, FieldRef<Io, BaselineKey> key) {
   io("recipe_definition", key.recipe_definition);
-  io("task", key.task);
-  io("parameters", key.parameters);
-  io("data", key.data);
-  io("site", key.site);
-  io("device", key.device);
+  io("task", key.task, "empty: the stages without one");
+  io("parameters", key.parameters, "those that affect the result");
+  io("data", key.data, "of the facet");
+  io("site", key.site, "'local': no scheduler; '*': any");
+  io("device", key.device, "the models of the nodes' GPUs, else CPUs; '*': any");
 }
 
-template <class Io>
-void describe(Io& io, FieldRef<Io, BaselineRun> run) {
-  io("run_id", run.run_id);
-  io("node", run.node);
-  io("created", run.created);
-  io("seed", run.seed);
-}
+SABATH_DESCRIBE(BaselineRun, run_id, node, created, seed);
 
 template <class Io>
 void describe(Io& io, FieldRef<Io, Bounds> bounds) {
-  io("low", bounds.low);
-  io("high", bounds.high);
-  io("rule", bounds.rule);
+  SABATH_FIELDS(io, bounds, low, high);
+  io("rule", bounds.rule, "how they were made; 'reviewed': by a person, and they decide alone");
 }
 
 template <class Io>
 void describe(Io& io, FieldRef<Io, BaselineMetric> metric) {
-  io("name", metric.name);
-  io("unit", metric.unit);
-  io("better", metric.better);
-  io("performance", metric.performance);
-  io("n", metric.n);
-  io("mean", metric.mean);
-  io("sd", metric.sd);
-  io("median", metric.median);
-  io("mad", metric.mad);
-  io("min", metric.min);
-  io("max", metric.max);
-  io("bounds", metric.bounds);
-  io("margin", metric.margin);
-  io("margin_from", metric.margin_from);
-  io("values", metric.values);
-  io("whole", metric.whole);
+  io("name", metric.name, "stage/metric");
+  SABATH_FIELDS(io, metric, unit, better, performance);
+  io("n", metric.n, "finite values; what follows is over them");
+  SABATH_FIELDS(io, metric, mean, sd, median);
+  io("mad", metric.mad, "median of the distances from the median");
+  SABATH_FIELDS(io, metric, min, max, bounds, margin, margin_from);
+  io("values",
+     metric.values,
+     "one of each run, in their order: of a result the last, of performance the median");
+  io("whole",
+     metric.whole,
+     "of each value all digits where it is a whole number that no double holds, else empty");
 }
 
-template <class Io>
-void describe(Io& io, FieldRef<Io, Acceptance> acceptance) {
-  io("by", acceptance.by);
-  io("at", acceptance.at);
-  io("note", acceptance.note);
-}
+SABATH_DESCRIBE(Acceptance, by, at, note);
 
 template <class Io>
 void describe(Io& io, FieldRef<Io, BaselineEntry> entry) {
-  io("holds_for", entry.holds_for);
-  io("recipe_digest", entry.recipe_digest);
-  io("selection", entry.selection);
-  io("sabath_version", entry.sabath_version);
-  io("runs", entry.runs);
-  io("facets", entry.facets);
+  io("holds_for", entry.holds_for, "what runs must have in common to be held to it");
+  SABATH_FIELDS(io, entry, recipe_digest, selection, sabath_version, runs);
+  io("facets", entry.facets, "of code and environment: the digest, or 'several'");
   io("metrics", entry.metrics);
-  io("without", entry.without);
+  io("without", entry.without, "declared metrics that not every run had");
   io("notes", entry.notes);
-  io("accepted", entry.accepted);
+  io("accepted", entry.accepted, "absent: proposed, and nothing is held to it");
 }
 
 template <class Io>
 void describe(Io& io, FieldRef<Io, ExpectedFailure> failure) {
-  io("metric", failure.metric);
-  io("reason", failure.reason);
-  io("until", failure.until);
-  io("site", failure.site);
-  io("device", failure.device);
+  SABATH_FIELDS(io, failure, metric, reason);
+  io("until", failure.until, "the last day");
+  SABATH_FIELDS(io, failure, site, device);
 }
 
-template <class Io>
-void describe(Io& io, FieldRef<Io, Baseline> baseline) {
-  io("recipe", baseline.recipe);
-  io("entries", baseline.entries);
-  io("expected_failures", baseline.expected_failures);
-}
+SABATH_DESCRIBE(Baseline, recipe, entries, expected_failures);
 
 }  // namespace sabath::spec

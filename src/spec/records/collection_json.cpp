@@ -6,15 +6,7 @@
 
 namespace sabath::spec {
 
-template <class Io>
-void describe(Io& io, FieldRef<Io, Collection> collection) {
-  io("number", collection.number);
-  io("run_id", collection.run_id);
-  io("created", collection.created);
-  io("sabath_version", collection.sabath_version);
-  io("metrics", collection.metrics);
-  io("collected", collection.collected);
-}
+SABATH_DESCRIBE(Collection, number, run_id, created, sabath_version, metrics, collected);
 
 nlohmann::ordered_json to_json(const Collection& collection) {
   return document_of(collection);

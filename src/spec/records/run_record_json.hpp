@@ -1,219 +1,128 @@
 #pragma once
 
 #include "documents/fields_json.hpp"
-#include "host_facts_json.hpp"
 #include "recipes/metric_json.hpp"
 #include "run_plan_json.hpp"
 
+#include <sabath/spec/host_facts.hpp>
 #include <sabath/spec/run_record.hpp>
+#include <sabath/spec/run_status.hpp>
 
 namespace sabath::spec {
 
 template <class Io>
+void describe(Io& io, FieldRef<Io, CpuFacts> cpu) {
+  SABATH_FIELDS(io, cpu, model, vendor, architecture, family_model_stepping, microcode, flags);
+  SABATH_FIELDS(io, cpu, sockets, cores, threads, effective_threads, cgroup_quota_cpus, numa_nodes);
+  SABATH_FIELDS(io, cpu, caches_bytes);
+}
+
+SABATH_DESCRIBE(MemoryFacts, total_bytes, effective_bytes);
+SABATH_DESCRIBE(GpuProcess, pid, name, memory_bytes);
+
+template <class Io>
+void describe(Io& io, FieldRef<Io, GpuFacts> gpu) {
+  SABATH_FIELDS(io, gpu, name, uuid, driver, pci_bus, memory_bytes, power_limit_w, clock_mhz);
+  SABATH_FIELDS(io, gpu, max_clock_mhz, mig, ecc, vendor, memory_clock_mhz, temperature_c);
+  SABATH_FIELDS(io, gpu, processes);
+}
+
+SABATH_DESCRIBE(DeviceFacts, kind, name, model, state, speed_mbit_s, driver);
+SABATH_DESCRIBE(MountFacts, role, path, mount_point, type, source, options);
+
+template <class Io>
+void describe(Io& io, FieldRef<Io, HostFacts> facts) {
+  SABATH_FIELDS(io, facts, node, boot_id, cpu, memory, gpus, gpu_reason, devices, os, kernel, libc);
+  SABATH_FIELDS(io, facts, compilers, blas, virtualization, load_1min, memory_available_bytes);
+  SABATH_FIELDS(io, facts, governor, looked_at, settings, mounts, noise);
+}
+
+template <class Io>
 void describe(Io& io, FieldRef<Io, JobStart> start) {
-  io("id", start.id);
-  io("restarts", start.restarts);
-  io("step", start.step);
+  io("id", start.id, "as the scheduler's tools take it, of an array that of the task");
+  SABATH_FIELDS(io, start, restarts, step);
 }
 
 template <class Io>
 void describe(Io& io, FieldRef<Io, JobFacts> job) {
-  io("scheduler", job.scheduler);
-  io("start", job.start);
-  io("batch", job.batch);
-  io("node", job.node);
-  io("nodes", job.nodes);
-  io("cpus_allowed", job.cpus_allowed);
+  SABATH_FIELDS(io, job, scheduler, start, batch, node);
+  io("nodes", job.nodes, "as the scheduler writes them");
+  io("cpus_allowed", job.cpus_allowed, "as the kernel writes them: 0-3,8");
   io("variables", job.variables);
 }
 
-template <class Io>
-void describe(Io& io, FieldRef<Io, AttemptRecord> attempt) {
-  io("number", attempt.number);
-  io("state", attempt.state);
-  io("message", attempt.message);
-  io("node", attempt.node);
-  io("job", attempt.job);
-  io("stage", attempt.stage);
-  io("seen", attempt.seen);
-}
+SABATH_DESCRIBE(AttemptRecord, number, state, message, node, job, stage, seen);
 
 template <class Io>
 void describe(Io& io, FieldRef<Io, RunStatus> status) {
-  io("state", status.state);
-  io("attempt", status.attempt);
-  io("node", status.node);
-  io("pid", status.pid);
-  io("process", status.process);
-  io("stage", status.stage);
-  io("updated", status.updated);
-  io("message", status.message);
-  io("job", status.job);
+  SABATH_FIELDS(io, status, state, attempt, node, pid);
+  io("process",
+     status.process,
+     "HOST.BOOT.NAMESPACE.PID.TICKS: tells others whether it still runs");
+  SABATH_FIELDS(io, status, stage, updated, message);
+  io("job", status.job, "of a scheduler, that executes the run or did last");
 }
 
-template <class Io>
-void describe(Io& io, FieldRef<Io, Facet> facet) {
-  io("name", facet.name);
-  io("items", facet.items);
-}
+SABATH_DESCRIBE(Facet, name, items);
 
 template <class Io>
 void describe(Io& io, FieldRef<Io, OutputRecord> output) {
-  io("stage", output.stage);
-  io("path", output.path);
-  io("size_bytes", output.size_bytes);
-  io("digest", output.digest);
-  io("kept", output.kept);
-  io("trees", output.trees);
-  io("as_made", output.as_made);
+  SABATH_FIELDS(io, output, stage, path, size_bytes, digest);
+  io("kept", output.kept, "\"cache\", or why it was only hashed");
+  io("trees",
+     output.trees,
+     "digest of trees/<stage>/<path>.json, which has digests of the values of its arrays");
+  io("as_made",
+     output.as_made,
+     "what it was when its stage had ended, where a later stage changed it");
 }
 
-template <class Io>
-void describe(Io& io, FieldRef<Io, StageTry> one) {
-  io("started", one.started);
-  io("wall_s", one.wall_s);
-  io("exit_code", one.exit_code);
-  io("signal", one.signal);
-  io("message", one.message);
-  io("reason", one.reason);
-}
+SABATH_DESCRIBE(StageTry, started, wall_s, exit_code, signal, message, reason);
 
 template <class Io>
 void describe(Io& io, FieldRef<Io, StageRecord> stage) {
-  io("name", stage.name);
-  io("state", stage.state);
-  io("argv", stage.argv);
-  io("started", stage.started);
-  io("wall_s", stage.wall_s);
-  io("user_s", stage.user_s);
-  io("system_s", stage.system_s);
-  io("max_rss_bytes", stage.max_rss_bytes);
-  io("exit_code", stage.exit_code);
-  io("signal", stage.signal);
-  io("message", stage.message);
-  io("log_tail", stage.log_tail);
-  io("cache_key", stage.cache_key);
-  io("made_by_run", stage.made_by_run);
-  io("made_on_host", stage.made_on_host);
-  io("leftovers", stage.leftovers);
-  io("bad_metric_lines", stage.bad_metric_lines);
-  io("cpus", stage.cpus);
-  io("gpus", stage.gpus);
-  io("tries", stage.tries);
-  io("variant", stage.variant);
-  io("prefix", stage.prefix);
-  io("not_reusable", stage.not_reusable);
-  io("earlier_attempts", stage.earlier_attempts);
+  SABATH_FIELDS(io, stage, name, state, argv, started, wall_s, user_s, system_s, max_rss_bytes);
+  SABATH_FIELDS(io, stage, exit_code, signal, message, log_tail, cache_key, made_by_run);
+  SABATH_FIELDS(io, stage, made_on_host, leftovers, bad_metric_lines, cpus, gpus, tries, variant);
+  SABATH_FIELDS(io, stage, prefix, not_reusable, earlier_attempts);
 }
 
 template <class Io>
 void describe(Io& io, FieldRef<Io, GpuUsage> gpu) {
-  io("uuid", gpu.uuid);
-  io("mean_utilisation", gpu.mean_utilisation);
-  io("max_memory_bytes", gpu.max_memory_bytes);
-  io("mean_power_w", gpu.mean_power_w);
-  io("max_temperature_c", gpu.max_temperature_c);
-  io("min_clock_mhz", gpu.min_clock_mhz);
-  io("max_clock_mhz", gpu.max_clock_mhz);
-  io("throttled", gpu.throttled);
+  SABATH_FIELDS(io, gpu, uuid, mean_utilisation, max_memory_bytes, mean_power_w, max_temperature_c);
+  SABATH_FIELDS(io, gpu, min_clock_mhz, max_clock_mhz, throttled);
 }
 
 template <class Io>
 void describe(Io& io, FieldRef<Io, UsageSummary> usage) {
-  io("samples", usage.samples);
-  io("interval_s", usage.interval_s);
-  io("mean_cpus", usage.mean_cpus);
-  io("max_rss_bytes", usage.max_rss_bytes);
-  io("sampler_cpu_s", usage.sampler_cpu_s);
-  io("scope", usage.scope);
-  io("read_bytes", usage.read_bytes);
-  io("write_bytes", usage.write_bytes);
-  io("max_threads", usage.max_threads);
-  io("max_processes", usage.max_processes);
-  io("gpus", usage.gpus);
+  SABATH_FIELDS(io, usage, samples, interval_s, mean_cpus, max_rss_bytes, sampler_cpu_s, scope);
+  SABATH_FIELDS(io, usage, read_bytes, write_bytes, max_threads, max_processes, gpus);
 }
 
-template <class Io>
-void describe(Io& io, FieldRef<Io, EnergyReading> reading) {
-  io("node", reading.node);
-  io("device", reading.device);
-  io("joules", reading.joules);
-  io("method", reading.method);
-  io("scope", reading.scope);
-}
-
-template <class Io>
-void describe(Io& io, FieldRef<Io, LoadedLibrary> library) {
-  io("path", library.path);
-  io("size_bytes", library.size_bytes);
-  io("digest", library.digest);
-  io("build_id", library.build_id);
-  io("stages", library.stages);
-}
+SABATH_DESCRIBE(EnergyReading, node, device, joules, method, scope);
+SABATH_DESCRIBE(LoadedLibrary, path, size_bytes, digest, build_id, stages);
 
 template <class Io>
 void describe(Io& io, FieldRef<Io, Software> software) {
-  io("libraries", software.libraries);
-  io("versions", software.versions);
-  io("notes", software.notes);
-  io("packages", software.packages);
+  SABATH_FIELDS(io, software, libraries, versions, notes);
+  io("packages", software.packages, "of a Python that is of no layer; absent: none ran");
 }
 
-template <class Io>
-void describe(Io& io, FieldRef<Io, Determinism> determinism) {
-  io("seeds", determinism.seeds);
-  io("switches", determinism.switches);
-  io("threads", determinism.threads);
-  io("sample_order", determinism.sample_order);
-}
+SABATH_DESCRIBE(Determinism, seeds, switches, threads, sample_order);
 
 template <class Io>
 void describe(Io& io, FieldRef<Io, RunRecord> record) {
-  io("run_id", record.run_id);
-  io("study_id", record.study_id);
-  io("sabath_version", record.sabath_version);
-  io("state", record.state);
-  io("message", record.message);
-  io("created", record.created);
-  io("started", record.started);
-  io("ended", record.ended);
-  io("wall_s", record.wall_s);
-  io("user", record.user);
-  io("recipe_name", record.recipe_name);
-  io("recipe_digest", record.recipe_digest);
-  io("recipe_definition", record.recipe_definition);
-  io("recipe_text", record.recipe_text);
-  io("model", record.model);
-  io("parameters", record.parameters);
-  io("execution_parameters", record.execution_parameters);
-  io("seed", record.seed);
-  io("deterministic", record.deterministic);
-  io("require", record.require);
-  io("tags", record.tags);
-  io("inputs", record.inputs);
-  io("environment", record.environment);
-  io("variants", record.variants);
-  io("variables", record.variables);
-  io("stages", record.stages);
-  io("outputs", record.outputs);
-  io("metrics", record.metrics);
-  io("collected", record.collected);
-  io("hosts", record.hosts);
-  io("usage", record.usage);
-  io("energy", record.energy);
-  io("facets", record.facets);
-  io("only_stage", record.only_stage);
-  io("reproduce", record.reproduce);
-  io("code_state", record.code_state);
-  io("variant", record.variant);
-  io("repeats", record.repeats);
-  io("energy_readings", record.energy_readings);
-  io("software", record.software);
-  io("determinism", record.determinism);
-  io("masked", record.masked);
-  io("task", record.task);
+  SABATH_FIELDS(io, record, run_id, study_id, sabath_version, state, message, created, started);
+  SABATH_FIELDS(io, record, ended, wall_s, user, recipe_name, recipe_digest, recipe_definition);
+  SABATH_FIELDS(io, record, recipe_text, model, parameters, execution_parameters, seed);
+  SABATH_FIELDS(io, record, deterministic, require, tags, inputs, environment, variants, variables);
+  SABATH_FIELDS(io, record, stages, outputs, metrics);
+  io("collected", record.collected, "what was found beside metrics, if there was anything");
+  SABATH_FIELDS(io, record, hosts, usage, energy, facets, only_stage, reproduce, code_state);
+  SABATH_FIELDS(io, record, variant, repeats, energy_readings, software, determinism, masked);
+  io("task", record.task, "of the recipe's tasks, whose stages ran; absent: those without one");
   io("jobs", record.jobs);
-  io("attempts", record.attempts);
+  io("attempts", record.attempts, "those that did not end the run");
 }
 
 }  // namespace sabath::spec

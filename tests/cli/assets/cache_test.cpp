@@ -78,7 +78,7 @@ TEST_CASE("cli: a duration of more than a hundred years is refused wherever one 
         {"doctor", "--timeout", age}}) {
     const Answer answer = sabath(words);
     CHECK(answer.status == 2);
-    CHECK_THAT(answer.errors, Contains("'999999d' is no duration") && Contains("100 years"));
+    CHECK_THAT(answer.errors, Contains("invalid duration '999999d'") && Contains("100 years"));
   }
   CHECK_THAT(sabath({"verify"}).output, Contains("1 objects"));
 }

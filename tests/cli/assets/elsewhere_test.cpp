@@ -219,7 +219,7 @@ TEST_CASE("cli: of a repository elsewhere hidden folders and installed packages 
     for (int i = 0; i < 1001; ++i)
       write_text(folder / ("out-" + std::to_string(i)), "");
     done(sabath, {"run", recipe});
-    CHECK(elsewhere(sabath).at("repository proj") == commit + " + changes that cannot be told");
+    CHECK(elsewhere(sabath).at("repository proj") == commit + " + unknown changes");
   }
 }
 

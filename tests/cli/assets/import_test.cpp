@@ -106,7 +106,7 @@ TEST_CASE("cli: the heat map of the published table by site") {
   CHECK_THAT(text, Contains("ND-CAML_gpu           CCCCCCCCCCC\n"));
   CHECK_THAT(text, Contains("OSG_US_SIUE_CC        AA\n"));
   CHECK_THAT(text, Contains("WSU-GRID              BBBBBBBBB\n"));
-  CHECK_THAT(text, Contains("varies besides: host (8)"));
+  CHECK_THAT(text, Contains("also varies: host (8)"));
 }
 
 TEST_CASE("cli: of site and host the one that comes first explains all, the other no more") {
@@ -163,7 +163,7 @@ TEST_CASE("cli: what is wrong with a table is told before anything is written") 
   const Sabath sabath;
   const Answer comma = import_text(sabath, "host;acc\nn1;0,5\n");
   CHECK(comma.status == 2);
-  CHECK_THAT(comma.errors, Contains("'0,5', which is no number") && Contains("with a point"));
+  CHECK_THAT(comma.errors, Contains("'0,5', which is not a number") && Contains("with a point"));
   CHECK_THAT(import_text(sabath, "hosts,acc\nn1,1\n").errors, Contains("did you mean 'hosts'?"));
   CHECK(import_text(sabath, "host,acc\n").status == 2);
   CHECK(sabath({"import", "nowhere.csv", "--recipe", "t", "--metrics", "acc"}).status == 10);
@@ -237,4 +237,15 @@ TEST_CASE("cli: check says of an imported run that it came from a table, after w
   REQUIRE(import_text(sabath, "host,acc\nn1,0.5\n").status == 0);
   CHECK_THAT(sabath({"--json", "check", "recipe=t"}).output,
              Contains("the run is 'imported': row 1 of a table; it came from a table, which"));
+}
+
+TEST_CASE("cli: cells that the page of import does not name are refused with their place") {
+  const Sabath sabath;
+  const Answer answer =
+      import_text(sabath, "host,acc\na,1e-400\nb,0x10\nc,1d5\nd,infinity\ne,inf\n");
+  CHECK(answer.status == 2);
+  CHECK_THAT(answer.errors, Contains(":2: acc is '1e-400', which is too small"));
+  CHECK_THAT(answer.errors,
+             Contains(":3: acc is '0x10', which is not a number") && Contains(":4:") &&
+                 Contains(":5:") && !Contains(":6:"));
 }

@@ -196,7 +196,7 @@ TEST_CASE("cli: a DOI is followed to its landing page, and the service there is 
   CHECK(text_of(tree_of(answer) / "d/x.txt") == "one");
   const Answer other = sabath({"fetch", "doi:10.9999/other"});
   CHECK(other.status == 12);
-  CHECK_THAT(other.errors, Contains("no service that is known"));
+  CHECK_THAT(other.errors, Contains("not a known service"));
 }
 
 TEST_CASE("cli: what is not a DOI is named, and asks nobody") {

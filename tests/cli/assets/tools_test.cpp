@@ -99,8 +99,8 @@ TEST_CASE("cli: a preferred fetcher that does not exist is named") {
   c.configure(R"({"schema": 1, "prefer": {"https": "wgett"}})");
   const auto answer = c.sabath({"fetch", "https://127.0.0.1:1/x"});
   CHECK(answer.status == 2);
-  CHECK(contains(answer.errors, "prefer: there is no fetcher 'wgett'"));
-  CHECK(contains(answer.errors, "wget, aria2c"));
+  CHECK(contains(answer.errors, "prefer: unknown fetcher 'wgett'"));
+  CHECK(contains(answer.errors, "aria2c, curl, "));
 }
 
 TEST_CASE("cli: -j reaches the programs that open connections") {

@@ -2,7 +2,7 @@
 #include "support/planned_batch.hpp"
 
 #include <sabath/base/process/process_identity.hpp>
-#include <sabath/home/close_run.hpp>
+#include <sabath/home/run_files.hpp>
 #include <sabath/spec/run_record.hpp>
 
 #include <catch2/catch.hpp>
@@ -101,7 +101,7 @@ TEST_CASE("job: a failed run is a failed job, and a task or step that is not the
   CHECK_THAT(batch.exec(2).errors, Contains("has no task 2"));
   CHECK_THAT(batch.exec(1, 2).errors, Contains("has no step 2"));
   CHECK(batch.exec(2).status == 2);
-  CHECK_THAT(sabath({"exec"}).errors, Contains("what is to be executed is not named"));
+  CHECK_THAT(sabath({"exec"}).errors, Contains("nothing to execute is named"));
 }
 
 TEST_CASE("job: packed runs have disjoint cores, and what has ended is not run again") {
@@ -217,7 +217,7 @@ TEST_CASE("requeue: an attempt that was given up and still lives ends, and write
   write_text(batch.run().outputs("first") / "go", "");
   const Answer answer = running.wait();
   CHECK(answer.status != 0);
-  CHECK_THAT(answer.errors, Contains("another attempt goes on with this run"));
+  CHECK_THAT(answer.errors, Contains("another attempt has taken over this run"));
   CHECK_FALSE(fs::exists(batch.run().record()));
   CHECK(batch.run().read_status().attempt == 2);
   CHECK(batch.run().read_status().node == "n2");
@@ -358,7 +358,7 @@ TEST_CASE("job: a signal when the job's time is nearly over ends the run, others
     CHECK(batch.run().read_status().state == spec::RunState::interrupted);
   }
   SECTION("it is nearly over, but a person has cancelled it") {
-    batch.files().tell_cancelled(batch.plan().runs[0]);
+    batch.files().note_cancelled(batch.plan().runs[0]);
     CHECK(signalled(65) == 130);
   }
 }

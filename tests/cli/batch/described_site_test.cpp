@@ -129,7 +129,8 @@ TEST_CASE("described site: what it would not be asked for is told before anythin
     INFO(answer.errors);
     CHECK(answer.status == 2);
     CHECK_THAT(answer.errors,
-               Contains("site 'here': ours would not be asked for what the job wants: gpus (2)") &&
+               Contains("site 'here': the job needs resources that submissions to ours do not "
+                        "request: gpus (2)") &&
                    Contains("says what they are called") && Contains("\"implied\": [\"gpus\"]"));
   }
   CHECK(user.sabath.count_runs() == 0);
@@ -304,7 +305,7 @@ TEST_CASE("described site: doctor looks at the folders that the site names for i
   INFO(answer.output << answer.errors);
   CHECK(answer.status == 1);
   CHECK_THAT(answer.output,
-             Contains("bad   node: scratch: '$NO_SUCH_DISK/x' is no folder on this node") &&
+             Contains("bad   node: scratch: '$NO_SUCH_DISK/x' is not a folder on this node") &&
                  Contains("bad   node: staging.folder: /proc/none"));
 }
 

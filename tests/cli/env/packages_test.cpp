@@ -374,7 +374,7 @@ TEST_CASE("cli: what a killed fetch left in the cache is told by env gc, and goe
   const auto left = [&] {
     std::vector<fs::path> found;
     for (const auto& entry : fs::directory_iterator(orchard.sabath.cache() / "envs")) {
-      if (entry.path().filename().string().starts_with(".errand-")) found.push_back(entry.path());
+      if (entry.path().filename().string().starts_with(".request-")) found.push_back(entry.path());
     }
     return found;
   };

@@ -151,8 +151,8 @@ TEST_CASE("again: CPUs that there are not, or beside a study or a site, are refu
   };
   refuses({"--cpus", "100000"}, "CPU(s) and");
   refuses({"--gpus", "1000"}, "GPU(s) may be used here");
-  refuses({"--cpus", "1", "--seeds", "1..2"}, "is for one run");
-  refuses({"--cpus", "1", "--on", "here"}, "does not go with --on");
+  refuses({"--cpus", "1", "--seeds", "1..2"}, "works for one run only");
+  refuses({"--cpus", "1", "--on", "here"}, "cannot be used with --on");
   refuses({"--cpus", "0"}, "--cpus");
   CHECK(code.sabath.count_runs() == 0);
 }

@@ -127,7 +127,7 @@ TEST_CASE(
   gate.run({"run", gate.recipe, "--seed", "1", "--tag", "empty"}, 0);
   const std::string file = (gate.sabath.folder() / "empty.json").string();
   CHECK_THAT(gate.run({"baseline", "propose", "recipe=noisy,tag=empty", "-o", file}, 0).output,
-             Contains("note: no metric: nothing would be held to it"));
+             Contains("note: no metric: the entry would check nothing"));
   const std::string nowhere = (gate.sabath.folder() / "none" / "b.json").string();
   gate.run({"baseline", "propose", "recipe=noisy,tag=good", "-o", nowhere}, 16);
   gate.run({"check", "tag=good", "--junit", nowhere}, 16);
@@ -290,7 +290,7 @@ TEST_CASE("check: nothing that ran is never green") {
   // A recipe that cannot be read leaves no report of an earlier check.
   write_text(junit, "green");
   gate.run({"check", (gate.sabath.folder() / "nowhere").string(), "--junit", junit}, 10);
-  CHECK_THAT(text_of(junit), Contains("did not come to its end"));
+  CHECK_THAT(text_of(junit), Contains("the check did not finish"));
 }
 
 TEST_CASE("baseline: what was accepted is never written over, and becomes history") {
@@ -333,7 +333,7 @@ TEST_CASE("baseline: files that are none are refused with their place, and stay 
   CHECK(text_of(gate.file()) == text);
   CHECK(gate.run({"baseline", "show", gate.file() + ".not"}, 10).status == 10);
   CHECK_THAT(gate.run({"check", "recipe=noisy", "--seed", "1"}, 2).errors,
-             Contains("options of runs do not go with it"));
+             Contains("options for new runs cannot be used"));
   CHECK(gate.run({"check", "@last", "--require", "exact"}, 2).status == 2);
   CHECK(gate.run({"baseline"}, 2).status == 2);
 }

@@ -90,7 +90,7 @@ TEST_CASE("compare: bare numbers are of the type that is said") {
   for (const char* wrong : {"raw", "raw:float33", "raw:float32:middle", "npi"}) {
     const Answer answer = as(wrong);
     CHECK(answer.status == 2);
-    CHECK_THAT(answer.errors, Contains("is no format"));
+    CHECK_THAT(answer.errors, Contains("unknown format"));
   }
   CHECK(sabath({"compare", a.string(), b.string(), "--by", "host"}).status == 2);
   CHECK(sabath({"compare", "one-run", "no-such-run", "--as", "npy"}).status == 2);

@@ -194,3 +194,43 @@ TEST_CASE("cli: outputs without a value are no agreement") {
              Contains("INCONCLUSIVE") && Contains("x.csv holds no value") &&
                  Contains("x.bin holds no value"));
 }
+
+TEST_CASE("cli: values that only begin alike, or are written twice, are no agreement") {
+  const Sabath sabath;
+  const std::string recipe =
+      sabath.shell_recipe("alike",
+                          "cat {recipe}/out; cp {recipe}/x.jsonl {recipe}/x.csv .",
+                          R"({"require": "bitwise",
+          "metrics": {"text": {"from": "key_value"}, "event": {"from": "mllog"},
+                      "line": {"from": {"kind": "jsonl", "file": "x.jsonl"}},
+                      "cell": {"from": {"kind": "csv", "file": "x.csv"}}}})");
+  const auto writes = [&](const std::string& text,
+                          const std::string& event,
+                          const std::string& line,
+                          const std::string& cells) {
+    write_text(fs::path(recipe) / "out", "text=" + text + "\n:::MLLOG " + event + "\n");
+    write_text(fs::path(recipe) / "x.jsonl", line + "\n");
+    write_text(fs::path(recipe) / "x.csv", cells + "\n");
+    return sabath({"run", recipe, "--seed", "1"});
+  };
+  const Answer good = writes("0.5",
+                             R"({"key": "event", "value": 1})",
+                             R"({"step": 1, "line": 1})",
+                             "step,cell\n9007199254740993.0,1");
+  INFO(good.output + good.errors);
+  REQUIRE(good.status == 0);
+  REQUIRE(writes("0.5",
+                 R"({"key": "event", "value": 1})",
+                 R"({"step": 1, "line": 1})",
+                 "step,cell\n9007199254740992.0,1")
+              .status == 0);
+  CHECK(sabath({"compare", "@last~1", "@last"}).status != 0);
+  const Answer bad = writes("1/2",
+                            R"({"key": "event", "value": 1, "value": 2})",
+                            R"({"step": 1, "line": 1e-400})",
+                            "cell,cell\n1,2");
+  CHECK(bad.status == 1);
+  const std::string record = sabath.newest();
+  CHECK_THAT(record, Contains("3 metrics line(s)") && Contains("'line' is too small"));
+  CHECK_THAT(record, Contains("the first is stdout.log:1: '1/2'"));
+}

@@ -269,9 +269,11 @@ TEST_CASE("cli: a margin that is asked for counts instead of the recipe's and is
   };
   refused({"--margin", "los=1"}, "did you mean 'loss'?");
   for (const char* margin : {"x", "-1", "=1", "nan", "inf", "loss=", ""})
-    refused({"--margin", margin}, "no number of zero or more");
-  refused({"--margin", "loss=1", "--margin", "loss=2"}, "another one for the same");
-  refused({"--margin", "1", "--require", "bitwise"}, "--require asks for a rung");
+    refused({"--margin", margin}, "is not a number of zero or more");
+  refused({"--margin", "loss=1", "--margin", "loss=2"},
+          "a margin for the same metric is given already");
+  refused({"--margin", "1", "--require", "bitwise"},
+          "--require and --margin: cannot be used together");
 }
 
 TEST_CASE("cli: an accepted baseline of ten seeds says what counts as equal") {
@@ -345,12 +347,12 @@ TEST_CASE("cli: what is of two sides or of groups is refused of others") {
       further.insert(further.begin(), one.begin(), one.end());
       return further;
     };
-    refused(with({"--reference", "a"}), "--reference: is of two sides");
-    refused(with({"--statistics"}), "--statistics: is of two sides");
-    refused(with({"--rcp", "code"}), "--rcp: is of two sides");
-    refused(with({"--envelope", "recipe=noisy"}), "--envelope: is of two sides");
+    refused(with({"--reference", "a"}), "--reference: compares two sides");
+    refused(with({"--statistics"}), "--statistics: compares two sides");
+    refused(with({"--rcp", "code"}), "--rcp: compares two sides");
+    refused(with({"--envelope", "recipe=noisy"}), "--envelope: compares two sides");
   }
-  refused({"@last", "@last~1", "--statistics"}, "--statistics: is of groups");
-  refused({"@last", "@last~1", "--margin", "1"}, "--margin: is of groups");
-  refused({"@last", "@last~1", "--baseline", "b.json"}, "--baseline: is of groups");
+  refused({"@last", "@last~1", "--statistics"}, "--statistics: compares groups");
+  refused({"@last", "@last~1", "--margin", "1"}, "--margin: compares groups");
+  refused({"@last", "@last~1", "--baseline", "b.json"}, "--baseline: compares groups");
 }

@@ -180,11 +180,11 @@ TEST_CASE("cli: what cannot be reported is said before anything is written") {
   const std::string folder = sabath.folder().string();
   const Answer format = sabath({"report", "@last", "-o", folder + "/a.pdf"});
   CHECK(format.status == 2);
-  CHECK_THAT(format.errors, Contains("which format is meant?") && Contains(".html, .md, .csv"));
+  CHECK_THAT(format.errors, Contains("the format is not known") && Contains(".html, .md, .csv"));
   CHECK(sabath({"report", "@last"}).status == 2);
   CHECK(sabath({"report", "recipe=none", "-o", folder + "/a.html"}).status == 2);
   CHECK_THAT(sabath({"report", "@last", "-o", folder + "/no/a.html"}).errors,
-             Contains("there is no such folder"));
+             Contains("this folder does not exist"));
   fs::create_directory(sabath.folder() / "d.html");
   CHECK_THAT(sabath({"report", "@last", "-o", folder + "/d.html"}).errors, Contains("is a folder"));
   const Answer key =

@@ -298,7 +298,7 @@ TEST_CASE(
     write_text(folder / "code/train.sh", "echo two\n");
     const Answer answer = sabath({"repro", "@last"});
     CHECK(answer.status == 11);
-    CHECK_THAT(answer.errors, Contains("is not what the run was of any more"));
+    CHECK_THAT(answer.errors, Contains("is not what the run was made from any more"));
     CHECK(sabath.count_runs() == 2);
   }
   SECTION("it is gone") {

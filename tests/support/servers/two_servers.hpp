@@ -19,7 +19,7 @@ struct TwoServers {
   base::SystemClock clock{};
   fetch::EngineOptions options{.silence = std::chrono::seconds(60)};
   RecordingObserver observer{};
-  MemoryStagedFile to{};
+  MemoryPartialFile to{};
   fetch::Request request{};
   fetch::RetryPolicy policy{.attempts = 2, .base = std::chrono::milliseconds(10)};
   std::stop_source stop{};

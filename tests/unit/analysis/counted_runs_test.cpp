@@ -4,9 +4,10 @@
 #include "support/temp_home.hpp"
 #include "unit/spec/full_values.hpp"
 
-#include <sabath/analysis/compare_groups.hpp>
+#include <sabath/analysis/group_selection.hpp>
 #include <sabath/analysis/propose_baseline.hpp>
 #include <sabath/analysis/report_runs.hpp>
+#include <sabath/analysis/study_outcome.hpp>
 #include <sabath/analysis/study_power.hpp>
 #include <sabath/app/check_runs.hpp>
 #include <sabath/app/run_study.hpp>
@@ -15,9 +16,9 @@
 #include <sabath/base/file.hpp>
 #include <sabath/base/series_sink.hpp>
 #include <sabath/base/text/json_reader.hpp>
-#include <sabath/home/record_files.hpp>
 #include <sabath/home/run_files.hpp>
 #include <sabath/spec/recipe.hpp>
+#include <sabath/spec/run_record.hpp>
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
@@ -250,7 +251,7 @@ void check_judged(const RandomHome& home, const NamedRuns& named, std::uint64_t 
 
 }  // namespace
 
-TEST_CASE("counted runs: every command has the same number over random catalogs") {
+TEST_CASE("counted runs: every command has the same number over random catalogs", "[long]") {
   constexpr std::uint32_t catalogs = 200;
   std::uint64_t runs = 0;
   std::uint64_t counted = 0;

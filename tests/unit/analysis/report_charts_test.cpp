@@ -3,7 +3,6 @@
 #include <sabath/arrays/series_file.hpp>
 #include <sabath/base/series_sink.hpp>
 
-#include <analysis/report_charts.hpp>
 #include <analysis/report_facts.hpp>
 #include <catch2/catch.hpp>
 

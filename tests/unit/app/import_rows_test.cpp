@@ -68,7 +68,7 @@ TEST_CASE("import: a column that is not there is told with the nearest") {
 
 TEST_CASE("import: decimal commas are refused with a hint") {
   const auto quoted = error_of([] { rows_of("site,acc\nA,\"0,5\"\n"); });
-  CHECK(contains(quoted.what(), "t.csv:2: acc is '0,5', which is no number"));
+  CHECK(contains(quoted.what(), "t.csv:2: acc is '0,5', which is not a number"));
   CHECK(contains(quoted.hint(), "decimals with a point"));
   CHECK(contains(error_of([] { rows_of("site;acc\nA;0,5\n"); }).hint(), "decimals with a point"));
   const auto split = error_of([] { rows_of("site,acc\nA,0,5\n"); });
@@ -91,7 +91,8 @@ TEST_CASE("import: no rows, no text, no end of a quote") {
   CHECK(contains(error_of([] { rows_of("site,acc\n"); }).what(), "has no rows"));
   CHECK(contains(error_of([] { rows_of(""); }).what(), "column 'site' is not there"));
   CHECK(contains(error_of([] { rows_of("\xFF\xFEs"); }).what(), "UTF-16"));
-  CHECK(contains(error_of([] { rows_of(std::string("si\0te", 5)); }).what(), "no table in text"));
+  CHECK(
+      contains(error_of([] { rows_of(std::string("si\0te", 5)); }).what(), "not a table in text"));
   CHECK(contains(error_of([] { rows_of("site,acc\n\"A,1\n"); }).what(),
                  "t.csv:2: has a quote that does not end"));
 }
@@ -140,5 +141,26 @@ TEST_CASE("import: a seed is a whole number however it is written, and nothing e
   CHECK_FALSE(rows_of("seed,acc\n1,0.5\n", {}).front().seed);
   const std::string none = GENERATE("-1", "1.5", "first", "18446744073709551616");
   const auto error = error_of([&] { rows_of("seed,acc\n" + none + ",0.5\n", {"seed"}); });
-  CHECK(contains(error.what(), "t.csv:2: seed is '" + none + "', which is no seed"));
+  CHECK(contains(error.what(), "t.csv:2: seed is '" + none + "', which is not a seed"));
+}
+
+TEST_CASE("import: numbers are decimals that a double holds") {
+  for (const char* cell : {"0x10", "1d5", "infinity", "-Infinity", "0x1p3"}) {
+    INFO(cell);
+    CHECK(contains(error_of([&] { rows_of("site,acc\nA," + std::string(cell) + "\n"); }).what(),
+                   "t.csv:2: acc is '" + std::string(cell) + "', which is not a number"));
+  }
+  for (const char* cell : {"1e-400", "7e-330", "-1e-999"}) {
+    INFO(cell);
+    CHECK(contains(error_of([&] { rows_of("site,acc\nA," + std::string(cell) + "\n"); }).what(),
+                   "which is too small"));
+  }
+  CHECK(contains(error_of([] { rows_of("site,acc\nA,1e400\n"); }).what(), "which is too large"));
+  CHECK(rows_of("site,acc\nA,0e-400\nA,NaN\nA,+Inf\n").size() == 3);
+  for (const char* seed : {"0x10", "1d2"}) {
+    INFO(seed);
+    CHECK(contains(
+        error_of([&] { rows_of("seed,acc\n" + std::string(seed) + ",1\n", {"seed"}); }).what(),
+        "is not a seed"));
+  }
 }

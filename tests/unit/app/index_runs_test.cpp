@@ -6,10 +6,11 @@
 #include "unit/spec/full_values.hpp"
 
 #include <sabath/app/index_runs.hpp>
+#include <sabath/base/file.hpp>
 #include <sabath/base/process/process_identity.hpp>
-#include <sabath/home/record_files.hpp>
 #include <sabath/home/run_files.hpp>
 #include <sabath/planning/stage_template.hpp>
+#include <sabath/spec/run_record.hpp>
 
 #include <algorithm>
 #include <array>
@@ -39,6 +40,7 @@ class Site {
   void plan(const std::string& id, const spec::RunStatus& status) {
     spec::RunPlan plan = test::full_plan();
     plan.run_id = id;
+    if (!created.empty()) plan.created = created;
     plan.batch.reset();
     fs::create_directories(runs() / id);
     planning::write_plan(files(id).plan(), plan);
@@ -48,7 +50,8 @@ class Site {
   void finish(const std::string& id) {
     spec::RunRecord record = test::full_record();
     record.run_id = id;
-    write(files(id).record(), home::record_text(record));
+    if (!created.empty()) record.created = created;
+    base::write_file_atomically(files(id).record(), home::record_text(record));
     spec::RunStatus status;
     status.state = RunState::ok;
     files(id).write_status(status);
@@ -77,6 +80,7 @@ class Site {
   catalog::Catalog catalog{home_ / "catalog.db"};
   test::FakeClock clock{};
   test::RecordingObserver observer{};
+  std::string created{};  ///< of the runs that come; empty: that of all test documents
 };
 
 spec::RunStatus alive(RunState state = RunState::running) {
@@ -95,8 +99,40 @@ spec::RunStatus gone(const std::string& stage = "train") {
   return status;
 }
 
+/// Runs that are made one by one with a clock that is set ahead and back.
+class SetClock : public Site {
+ public:
+  /// Makes a run as `sabath run` does, which reads the inbox at its end.
+  void make(const std::string& id) {
+    written(id);
+    index();
+  }
+  void written(const std::string& id) {
+    clock.move(std::chrono::seconds(1));
+    created = base::format_rfc3339(clock.now());
+    plan(id, alive());
+    clock.move(std::chrono::seconds(1));
+    finish(id);
+  }
+  std::vector<std::string> order() const {
+    std::vector<std::string> ids;
+    for (const catalog::RunRow& row : catalog.select("tag=*", {}))
+      ids.push_back(row.id);
+    return ids;
+  }
+  std::string at(const std::string& selection) const {
+    return catalog.select(selection, clock.now()).front().id;
+  }
+};
+
 const std::string one = "tiny-20261120-103201-abcdefgh";
 const std::string two = "tiny-20261120-103202-abcdefgh";
+// Their order by name is none of time.
+const std::string before = "tiny-20261120-103201-ddddefgh";
+const std::string ahead = "tiny-20261120-103201-zzzzefgh";
+const std::string after = "tiny-20261120-103201-ccccefgh";
+const std::string last = "tiny-20261120-103201-bbbbefgh";
+constexpr auto day = std::chrono::hours(24);
 
 }  // namespace
 
@@ -346,7 +382,8 @@ TEST_CASE("catalog: one that was removed or damaged comes back by itself with al
   CHECK(fs::exists(file.string() + ".damaged") == (how != "removed"));
 }
 
-TEST_CASE("catalog: 500 runs that end at the same time are all in it, once, and no lock is lost") {
+TEST_CASE("catalog: 500 runs that end at the same time are all in it, once, and no lock is lost",
+          "[long]") {
   Site site;
   constexpr int count = 500;
   const fs::path file = site.runs().parent_path() / "other.db";
@@ -410,4 +447,55 @@ TEST_CASE("index: documents that are gone are forgotten, wrong ones are told") {
   fs::remove_all(shelf / "tiny");
   app::index_documents(site.catalog, documents, site.observer);
   CHECK(site.catalog.documents().empty());
+}
+
+TEST_CASE("index: a run made while the clock was ahead stands where it came") {
+  SetClock site;
+  site.make(before);
+  site.clock.move(day);
+  site.make(ahead);
+  CHECK(site.at("@last") == ahead);
+  site.clock.move(-day);
+  site.index();
+  CHECK(site.at("@last") == ahead);  // nothing came after it yet
+  const bool is_read_late = GENERATE(false, true);
+  is_read_late ? site.written(after) : site.make(after);
+  site.make(last);
+  const std::vector<std::string> order{before, ahead, after, last};
+  CHECK(site.order() == order);
+  CHECK(site.at("@last") == last);
+  CHECK(site.at("@last~2") == ahead);
+  CHECK(site.catalog.select(before + ".." + after, {}).size() == 3);
+  CHECK(site.catalog.runs(2).back().id == after);
+  CHECK(site.catalog.runs().at(2).created > site.catalog.runs().front().created);
+  // Neither its record, which comes again, nor the time that it says changes that.
+  site.clock.move(2 * day);
+  home::announce(site.runs(), ahead, RunEvent::finished);
+  site.index();
+  CHECK(site.order() == order);
+}
+
+TEST_CASE("index: a clock that is set back loses neither order nor @last") {
+  SetClock site;
+  site.make(before);
+  site.make(ahead);
+  site.clock.move(-day);
+  site.make(after);
+  CHECK(site.at("@last") == after);
+  site.clock.move(day);
+  site.make(last);
+  CHECK(site.order() == std::vector<std::string>{before, ahead, after, last});
+}
+
+TEST_CASE("reindex: a run from the future stands first: nothing says when it was made") {
+  SetClock site;
+  site.make(before);
+  site.clock.move(day);
+  site.make(ahead);
+  site.clock.move(-day);
+  site.make(after);
+  site.reindex();
+  CHECK(site.order() == std::vector<std::string>{ahead, before, after});
+  site.make(last);
+  CHECK(site.at("@last") == last);
 }

@@ -401,3 +401,16 @@ TEST_CASE("sufficient sets: what does not come out again as before ends the sear
   CHECK(answer.sets.empty());
   CHECK_FALSE(answer.is_complete);
 }
+
+TEST_CASE("sufficient sets: a result that alternates from run to run has no cause") {
+  for (const std::size_t count : {1U, 2U, 3U, 4U}) {
+    std::size_t runs = 0;  // A itself was the run before
+    const auto ask = [&](const ChangeSet&) {
+      return ++runs % 2 == 0 ? Outcome::differs : Outcome::agrees;
+    };
+    const SufficientSets answer = find_sufficient_sets(count, {ask, ask});
+    INFO(count);
+    CHECK(answer.end == SearchEnd::not_repeatable);
+    CHECK_FALSE(answer.is_complete);
+  }
+}

@@ -175,7 +175,7 @@ TEST_CASE("npy: hostile headers are refused") {
   CHECK_THAT(refused("{'shape': (8,)}"), Contains("other keys than"));
   CHECK_THAT(refusal(written(home, "v9.npy", npy_of(good, std::string(64, 'x'), 9))),
              Contains("version 9"));
-  CHECK_THAT(refusal(written(home, "short.npy", "\x93NUMPY\x01")), Contains("no NPY file"));
+  CHECK_THAT(refusal(written(home, "short.npy", "\x93NUMPY\x01")), Contains("not an NPY file"));
   CHECK_THAT(refusal(written(home, "long.npy", std::string("\x93NUMPY\x01\0\xff\xff{", 11))),
              Contains("cut short"));
 }
@@ -487,7 +487,7 @@ TEST_CASE("onnx: values in another file are read beneath the model's folder and 
   CHECK(arrays::outside_values(made("model.keras")).empty());
   std::filesystem::copy(made("outside.data"), home / "elsewhere");
   std::filesystem::create_symlink("../elsewhere", home / "model/outside.data");
-  CHECK_THAT(unreadable(), Contains("no such file lies in the model's folder"));
+  CHECK_THAT(unreadable(), Contains("which is missing in the model's folder"));
   std::filesystem::remove(home / "model/outside.data");
   std::filesystem::copy(made("outside.data"), home / "model/outside.data");
   CHECK(unreadable().empty());
@@ -500,7 +500,8 @@ TEST_CASE("onnx: values in another file are read beneath the model's folder and 
   CHECK_THAT(unreadable(), Contains("'../elsewhere'"));
 }
 
-TEST_CASE("onnx, safetensors, npy, npz: no byte that is changed or missing is more than damage") {
+TEST_CASE("onnx, safetensors, npy, npz: no byte that is changed or missing is more than damage",
+          "[long]") {
   const TempHome home;
   for (const char* name :
        {"model.onnx", "outside.onnx", "model.safetensors", "particles.npy", "deflated.npz"}) {

@@ -2,8 +2,7 @@
 
 #include "arrays/hdf5/h5_id.hpp"
 
-#include <sabath/arrays/hdf5_file.hpp>
-
+#include <arrays/hdf5/hdf5_file.hpp>
 #include <catch2/catch.hpp>
 
 #include <cstddef>

@@ -198,7 +198,7 @@ TEST_CASE(
   CHECK(read_all<double>(*source, "view of plain") == std::vector<double>{1, 2});
   for (const char* name :
        {"view of outside", "view of link", "view of view of plain", "view of none"}) {
-    CHECK_THAT(info_of(*source, name).unreadable, Contains("no plain data set of this file"));
+    CHECK_THAT(info_of(*source, name).unreadable, Contains("not a plain data set of this file"));
   }
 }
 

@@ -3,7 +3,7 @@
 #include "support/temp_home.hpp"
 
 #include <sabath/arrays/array_file.hpp>
-#include <sabath/compare/compare_files.hpp>
+#include <sabath/compare/compare_runs.hpp>
 
 #include <chrono>
 #include <set>

@@ -182,26 +182,26 @@ TEST_CASE("hdf5: elements of a size that no memory holds are not read") {
 
 TEST_CASE("8-bit floats: every byte is its number, and no two are the same") {
   // Of the paper's tables: the greatest, the least normal and subnormal number, and what is none.
-  CHECK(arrays::float8_e4m3fn()[0x7E] == 448.0F);
-  CHECK(arrays::float8_e4m3fn()[0x08] == std::ldexp(1.0F, -6));
-  CHECK(arrays::float8_e4m3fn()[0x01] == std::ldexp(1.0F, -9));
-  CHECK(std::isnan(arrays::float8_e4m3fn()[0x7F]));
-  CHECK(arrays::float8_e4m3fn()[0xB8] == -1.0F);
-  CHECK(arrays::float8_e5m2()[0x7B] == 57344.0F);
-  CHECK(arrays::float8_e5m2()[0x01] == std::ldexp(1.0F, -16));
-  CHECK(std::isinf(arrays::float8_e5m2()[0xFC]));
-  CHECK(std::isnan(arrays::float8_e5m2()[0x7E]));
-  CHECK(arrays::float8_e4m3fnuz()[0x7F] == 240.0F);
-  CHECK(std::isnan(arrays::float8_e4m3fnuz()[0x80]));
-  CHECK(arrays::float8_e5m2fnuz()[0x7F] == 57344.0F);
-  CHECK(arrays::float8_e8m0()[0] == std::ldexp(1.0F, -127));
-  CHECK(arrays::float8_e8m0()[127] == 1.0F);
-  CHECK(std::isnan(arrays::float8_e8m0()[255]));
-  for (const auto* table : {&arrays::float8_e4m3fn(),
-                            &arrays::float8_e4m3fnuz(),
-                            &arrays::float8_e5m2(),
-                            &arrays::float8_e5m2fnuz(),
-                            &arrays::float8_e8m0()}) {
+  CHECK(arrays::float8_table(arrays::Float8::e4m3fn)[0x7E] == 448.0F);
+  CHECK(arrays::float8_table(arrays::Float8::e4m3fn)[0x08] == std::ldexp(1.0F, -6));
+  CHECK(arrays::float8_table(arrays::Float8::e4m3fn)[0x01] == std::ldexp(1.0F, -9));
+  CHECK(std::isnan(arrays::float8_table(arrays::Float8::e4m3fn)[0x7F]));
+  CHECK(arrays::float8_table(arrays::Float8::e4m3fn)[0xB8] == -1.0F);
+  CHECK(arrays::float8_table(arrays::Float8::e5m2)[0x7B] == 57344.0F);
+  CHECK(arrays::float8_table(arrays::Float8::e5m2)[0x01] == std::ldexp(1.0F, -16));
+  CHECK(std::isinf(arrays::float8_table(arrays::Float8::e5m2)[0xFC]));
+  CHECK(std::isnan(arrays::float8_table(arrays::Float8::e5m2)[0x7E]));
+  CHECK(arrays::float8_table(arrays::Float8::e4m3fnuz)[0x7F] == 240.0F);
+  CHECK(std::isnan(arrays::float8_table(arrays::Float8::e4m3fnuz)[0x80]));
+  CHECK(arrays::float8_table(arrays::Float8::e5m2fnuz)[0x7F] == 57344.0F);
+  CHECK(arrays::float8_table(arrays::Float8::e8m0)[0] == std::ldexp(1.0F, -127));
+  CHECK(arrays::float8_table(arrays::Float8::e8m0)[127] == 1.0F);
+  CHECK(std::isnan(arrays::float8_table(arrays::Float8::e8m0)[255]));
+  for (const auto* table : {&arrays::float8_table(arrays::Float8::e4m3fn),
+                            &arrays::float8_table(arrays::Float8::e4m3fnuz),
+                            &arrays::float8_table(arrays::Float8::e5m2),
+                            &arrays::float8_table(arrays::Float8::e5m2fnuz),
+                            &arrays::float8_table(arrays::Float8::e8m0)}) {
     std::set<std::uint32_t> bits;
     for (const float value : *table)
       bits.insert(std::bit_cast<std::uint32_t>(value));

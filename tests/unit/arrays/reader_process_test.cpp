@@ -105,7 +105,8 @@ TEST_CASE("reader process: gives what HDF5 gives in this process") {
   CHECK(block == std::vector<double>{17.5, 18.5, 19.5});
 }
 
-TEST_CASE("reader process: many small arrays have the values that HDF5 gives in this process") {
+TEST_CASE("reader process: many small arrays have the values that HDF5 gives in this process",
+          "[long]") {
   const TempHome home;
   const auto path = home / "a.h5";
   {
@@ -214,7 +215,8 @@ TEST_CASE("reader process: a crash ends it alone, and is said") {
   CHECK(is_crash(end_of([&] { arrays::read_series(home / "crash.h5"); })));
 }
 
-TEST_CASE("reader process: one that never answers is ended at its limit, and the rest is read") {
+TEST_CASE("reader process: one that never answers is ended at its limit, and the rest is read",
+          "[long]") {
   const TempHome home;
   make_endless_hdf5(home / "endless.h5");
   const auto source = open_arrays(home / "endless.h5", {}, within(seconds(2)));

@@ -6,7 +6,7 @@
 #include <sabath/arrays/array_file.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/compare/compare_files.hpp>
+#include <sabath/compare/compare_runs.hpp>
 
 #include <array>
 #include <fstream>

@@ -2,11 +2,12 @@
 #include "h5_maker.hpp"
 #include "support/temp_home.hpp"
 
-#include <sabath/arrays/hdf5_file.hpp>
 #include <sabath/arrays/series_file.hpp>
 #include <sabath/base/digest.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+
+#include <arrays/hdf5/hdf5_file.hpp>
 
 #include <bit>
 #include <csignal>
@@ -138,7 +139,7 @@ TEST_CASE("series: any name comes back as it was") {
   CHECK(arrays::name_of_link("a%GG") == std::nullopt);
 }
 
-TEST_CASE("series: equal points make equal bytes") {
+TEST_CASE("series: equal points make equal bytes", "[long]") {
   const TempHome home;
   for (const char* name : {"a.h5", "b.h5"}) {
     SeriesWriter writer(home / name);

@@ -28,7 +28,7 @@ class BoxFetcher final : public fetch::Fetcher {
   bool takes_trees() const override { return true; }
   fetch::Outcome fetch(const std::vector<std::string>& urls,
                        const fetch::Request&,
-                       base::StagedFile& to,
+                       base::PartialFile& to,
                        base::Observer&,
                        std::stop_token) override {
     return give(urls.front(), [&](const std::string& content) {
@@ -93,10 +93,9 @@ struct Case {
     return fetched;
   }
   std::vector<assets::Repaired> repair() {
-    const cache::Keeping keeping(home.root(), home.memo(), clock);
-    const assets::CacheRepairer repairer(
-        {cache, keeping, fetchers, documents, clock, observer, {}});
-    return repairer.repair({}, {});
+    const cache::CacheMaintenance maintenance(home.root(), home.memo(), clock);
+    return assets::repair_cache(
+        {cache, maintenance, fetchers, documents, clock, observer, {}}, {}, {});
   }
 
   test::CacheHome home{};

@@ -200,14 +200,14 @@ TEST_CASE("archive: whoever tries to leave the folder is refused by name") {
   }
   SECTION("a hard link to what is no earlier file") {
     CHECK(contains(refusal([](auto& w) { w.hard_link("link", "none"); }),
-                   "a hard link to 'none', which is no earlier file of the archive"));
+                   "a hard link to 'none', which is not an earlier file of the archive"));
     fs::remove_all(place.destination);
     fs::create_directory(place.destination);
     CHECK(contains(refusal([](auto& w) {
                      w.symbolic_link("s", "x");
                      w.hard_link("link", "s");
                    }),
-                   "no earlier file"));
+                   "not an earlier file"));
   }
 }
 

@@ -1,8 +1,11 @@
 #include "support/fake_clock.hpp"
 
 #include <sabath/base/clock.hpp>
+#include <sabath/base/text/seconds_text.hpp>
 
 #include <catch2/catch.hpp>
+
+#include <cmath>
 
 using namespace sabath;
 using namespace sabath::base;
@@ -83,6 +86,15 @@ TEST_CASE("clock: durations for people") {
   CHECK(format_duration(125s) == "2 min 05 s");
   CHECK(format_duration(72min) == "1 h 12 min");
   CHECK(format_duration(3 * 24h + 5h) == "3 d 05 h");
+}
+
+TEST_CASE("clock: seconds of a record for people, whatever it holds") {
+  CHECK(seconds_text(0.45) == "450 ms");
+  CHECK(seconds_text(3 * 86400.0 + 5 * 3600) == "3 d 05 h");
+  CHECK(seconds_text(-125) == "-2 min 05 s");
+  CHECK(seconds_text(1e308) == "1e+308 s");
+  CHECK(seconds_text(std::nan("")) == "nan s");
+  CHECK(seconds_text(-INFINITY) == "-inf s");
 }
 
 TEST_CASE("clock: durations of people") {

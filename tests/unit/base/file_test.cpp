@@ -76,7 +76,7 @@ TEST_CASE("file: no folder to write into is an error of storage") {
   const test::TempHome home;
   const Error error = error_of([&] { write_file_atomically(home / "none" / "file", "x"); });
   CHECK(error.kind() == ErrorKind::storage);
-  CHECK(contains(error.what(), "none/file: cannot write: there is no such folder"));
+  CHECK(contains(error.what(), "none/file: cannot write: the folder does not exist"));
 }
 
 TEST_CASE("file: a file above the limit is refused before it is read") {

@@ -11,7 +11,7 @@ using sabath::base::JsonPart;
 
 namespace {
 
-constexpr std::array wanted{JsonPart{"a"}, JsonPart{"b"}, JsonPart{"quo\\\"te"}};
+constexpr std::array wanted{JsonPart{"a"}, JsonPart{"b"}, JsonPart{"quo\"te"}};
 constexpr std::array inner{JsonPart{"c"}};
 constexpr std::array nested{JsonPart{"a", inner}, JsonPart{"b"}};
 

@@ -86,7 +86,7 @@ TEST_CASE("process: silence is seen in output files too") {
   CHECK(result.wall >= 650ms);
 }
 
-TEST_CASE("process: what a command writes elsewhere is no silence either") {
+TEST_CASE("process: what a command writes elsewhere is no silence either", "[long]") {
   const test::TempHome home;
   const auto file = home / "metrics";
   Command command =

@@ -202,7 +202,8 @@ TEST_CASE("process: what cannot be started is an error that says why") {
   }
   SECTION("neither a binary nor a script: no shell takes it") {
     write_script(home / "script", "echo this must not run\n", 0755);
-    CHECK(contains(launch_error(command_of({home / "script"})), "is no program of this machine"));
+    CHECK(
+        contains(launch_error(command_of({home / "script"})), "is not a program for this machine"));
   }
   SECTION("a working directory that is missing") {
     Command command = command_of({"/bin/true"});

@@ -247,7 +247,7 @@ TEST_CASE("redact: names with a number, values with marks, and the end of a key 
   CHECK(redact("b3Blbn\n-----END RSA " + std::string("PRIVATE KEY-----\nz")) == "[redacted]\nz");
 }
 
-TEST_CASE("redact: the time for a hostile text grows with its length alone") {
+TEST_CASE("redact: the time for a hostile text grows with its length alone", "[long]") {
   const std::string part = GENERATE("token=",
                                     "token=$",
                                     "eyJ.",

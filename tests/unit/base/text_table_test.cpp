@@ -7,7 +7,7 @@
 using namespace sabath::base;
 
 TEST_CASE("text table: columns are as wide as their content, numbers stand right") {
-  TextTable table({{"name"}, {"size", Align::right}, {"note"}});
+  TextTable table({"name", ">size", "note"});
   CHECK(table.empty());
   table.add({"a", "1.5 GiB", "x"});
   table.add({"longer", "3 B", ""});
@@ -19,24 +19,24 @@ TEST_CASE("text table: columns are as wide as their content, numbers stand right
 }
 
 TEST_CASE("text table: without rows there is just the header") {
-  CHECK(TextTable({{"id"}, {"state"}}).text() == "id  state\n");
+  CHECK(TextTable({"id", "state"}).text() == "id  state\n");
 }
 
 TEST_CASE("text table: width counts code points, not bytes") {
-  TextTable table({{"name"}, {"x"}});
+  TextTable table({"name", "x"});
   table.add({"Größe", "1"});
   table.add({"abcde", "2"});
   CHECK(table.text() == "name   x\nGröße  1\nabcde  2\n");
 }
 
 TEST_CASE("text table: cells from outside cannot drive the terminal") {
-  TextTable table({{"name"}});
+  TextTable table({"name"});
   table.add({"\x1b[31mred\nline"});
   CHECK(table.text() == "name\n\\x1b[31mred\\x0aline\n");
 }
 
 TEST_CASE("text table: too few cells leave the rest empty") {
-  TextTable table({{"a"}, {"b"}});
+  TextTable table({"a", "b"});
   table.add({"1"});
   CHECK(table.text() == "a  b\n1\n");
 }
@@ -68,7 +68,7 @@ TEST_CASE("format_bytes: for people") {
 }
 
 TEST_CASE("text table: the last cell of a short row runs on and makes no column wider") {
-  TextTable table({{"a"}, {"b", Align::right}, {"c"}});
+  TextTable table({"a", ">b", "c"});
   table.add({"x", "long text of its own"});
   table.add({"y", "1", "2"});
   CHECK(table.text() ==

@@ -9,8 +9,9 @@
 #include <sabath/batch/run_accounting.hpp>
 #include <sabath/batch/run_watch.hpp>
 #include <sabath/batch/submit_batch.hpp>
-#include <sabath/execution/machine_turn.hpp>
+#include <sabath/execution/host_lock.hpp>
 #include <sabath/home/run_files.hpp>
+#include <sabath/spec/run_record.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -35,14 +36,14 @@ TEST_CASE("run watch: a run waits, runs and ends as its own files say") {
   CHECK(watch.runs()[0].detail == "waits: PENDING (Resources)");
 
   batch.queue.state_of = [](const std::string&) { return "RUNNING|None"; };
-  batch.files->tell_started(batch.id(0), 1);
+  batch.files->note_started(batch.id(0), 1);
   batch.clock.move(seconds(11));
   CHECK(watch.look({}));
   CHECK(watch.runs()[0].state == RunState::running);
   CHECK(watch.runs()[1].detail == "starts on its node");
 
   batch.finish(0);
-  batch.files->tell_ended(batch.id(0));
+  batch.files->note_ended(batch.id(0));
   CHECK(watch.look({}));
   CHECK(watch.runs()[0].state == RunState::ok);
   CHECK(watch.going_on() == 1);
@@ -53,7 +54,7 @@ TEST_CASE("run watch: what a scheduler said before a run began is not why it wai
   batch::RunWatch watch = batch.watch();
   watch.look({});
   batch.clock.move(seconds(1));
-  batch.files->tell_started(batch.id(0), 1);
+  batch.files->note_started(batch.id(0), 1);
   fs::last_write_time(batch.files->started() / (batch.id(0) + ".1"),
                       fs::file_time_type::clock::from_sys(batch.clock.now()));
   watch.look({});
@@ -139,7 +140,7 @@ TEST_CASE("run watch: a run that its scheduler ended is closed when the grace ti
 TEST_CASE("run watch: what the file system shows late is waited for") {
   Batch batch(1);
   batch.queue.state_of = [](const std::string&) { return "COMPLETED|None"; };
-  batch.files->tell_ended(batch.id(0));
+  batch.files->note_ended(batch.id(0));
   batch::RunWatch watch = batch.watch();
   watch.look({});
   batch.clock.move(seconds(10));
@@ -182,7 +183,7 @@ TEST_CASE("run watch: an attempt out of time is the end of its run once its job 
   status.state = RunState::interrupted;
   status.attempt = 1;
   files.write_status(status);
-  batch.files->tell_ended(batch.id(0));
+  batch.files->note_ended(batch.id(0));
   batch::RunWatch watch = batch.watch();
   watch.look({});
   CHECK(watch.runs()[0].goes_on());
@@ -226,8 +227,8 @@ TEST_CASE("run watch: who comes while another command asks takes its answer") {
   for (int i = 0; i < 4; ++i) {
     commands.emplace_back([&] {
       test::RecordingObserver observer;
-      batch::SchedulerDesk desk(*batch.scheduler, batch.home / "memo.json", clock, observer);
-      if (desk.views({"12_1"}, {}).contains("12_1")) ++answered;
+      batch::SchedulerMonitor monitor(*batch.scheduler, batch.home / "memo.json", clock, observer);
+      if (monitor.views({"12_1"}, {}).contains("12_1")) ++answered;
     });
   }
   commands.clear();
@@ -305,7 +306,7 @@ TEST_CASE("run watch: what a scheduler accounts is taken once the job is over, a
   batch.queue.accounted = "12_1|RUNNING|2|0\n12_2|COMPLETED|7|2048\n";
   for (std::size_t i : {0U, 1U}) {
     batch.finish(i);
-    batch.files->tell_ended(batch.id(i));
+    batch.files->note_ended(batch.id(i));
   }
   batch::RunWatch watch = batch.watch();
   watch.look({});
@@ -342,7 +343,7 @@ TEST_CASE("run watch: where there is no accounting that is asked once an hour") 
   Batch batch(1);
   batch.queue.accounted = "";
   batch.finish(0);
-  batch.files->tell_ended(batch.id(0));
+  batch.files->note_ended(batch.id(0));
   batch::RunWatch watch = batch.watch();
   watch.look({});
   for (int i = 0; i < 100; ++i) {
@@ -357,10 +358,10 @@ TEST_CASE("run watch: a job that nobody wrote down is looked for by one command 
   batch.run(batch.id(0)).write_status({});
   batch.clock.move(std::chrono::hours(1));
   batch.queue.found = "";
-  CHECK(batch.desk->find("x", {}).was_made);
-  CHECK_FALSE(batch.desk->find("x", {}).was_made);
+  CHECK(batch.monitor->find("x", {}).was_made);
+  CHECK_FALSE(batch.monitor->find("x", {}).was_made);
   test::RecordingObserver observer;
-  batch::SchedulerDesk other(*batch.scheduler, batch.home / "memo.json", batch.clock, observer);
+  batch::SchedulerMonitor other(*batch.scheduler, batch.home / "memo.json", batch.clock, observer);
   CHECK_FALSE(other.find("x", {}).was_made);
   CHECK(batch.queue.searches == 1);
   batch.clock.move(seconds(11));
@@ -414,7 +415,7 @@ TEST_CASE("run watch: runs that are over want no scheduler that is described") {
                                        "done"}};
   batch::RunWatch watch(
       runs,
-      [](const auto&) -> batch::SchedulerDesk& {
+      [](const auto&) -> batch::SchedulerMonitor& {
         throw base::Error(base::ErrorKind::not_found, "no such scheduler");
       },
       batch.clock);
@@ -440,13 +441,13 @@ TEST_CASE("run watch: two login nodes whose clocks are a minute apart do not ask
   test::FakeClock behind;
   batch.clock.move(seconds(60));
   test::RecordingObserver observer;
-  batch::SchedulerDesk other(*batch.scheduler, batch.home / "memo.json", behind, observer);
+  batch::SchedulerMonitor other(*batch.scheduler, batch.home / "memo.json", behind, observer);
   const auto both_look_for = [&](int half_seconds) {
     const int before = batch.queue.questions;
     for (int i = 0; i < half_seconds; ++i) {
       batch.clock.move(std::chrono::milliseconds(500));
       behind.move(std::chrono::milliseconds(500));
-      batch.desk->views({"12_1"}, {});
+      batch.monitor->views({"12_1"}, {});
       other.views({"12_1"}, {});
     }
     return batch.queue.questions - before;
@@ -457,15 +458,15 @@ TEST_CASE("run watch: two login nodes whose clocks are a minute apart do not ask
 
 TEST_CASE("run watch: who holds the turn for ever keeps nobody from asking") {
   Batch batch(1);
-  const execution::MachineTurn held(
+  const execution::HostLock held(
       "ask-" + base::sha256_of((batch.home / "memo.json").string()).hex, seconds(0), batch.clock);
   REQUIRE(held.is_held());
-  CHECK(batch.desk->views({"12_1"}, {}).contains("12_1"));
+  CHECK(batch.monitor->views({"12_1"}, {}).contains("12_1"));
   CHECK(batch.queue.questions == 1);
   batch.clock.move(seconds(12));
-  batch.desk->views({"12_1"}, {});
+  batch.monitor->views({"12_1"}, {});
   CHECK(batch.queue.questions == 1);  // somebody may be at it
   batch.clock.move(seconds(61));
-  batch.desk->views({"12_1"}, {});
+  batch.monitor->views({"12_1"}, {});
   CHECK(batch.queue.questions == 2);
 }

@@ -1,6 +1,8 @@
 // Batches of which nobody wrote down, or not to the end, what the scheduler accepted.
 #include "unit/batch/watched_batch.hpp"
 
+#include <sabath/spec/run_record.hpp>
+
 #include <catch2/catch.hpp>
 
 using namespace sabath;
@@ -30,7 +32,7 @@ void begin(const Batch& batch, std::size_t index, const std::string& job) {
   status.job = spec::JobStart{};
   status.job->id = job;
   batch.run(batch.id(index)).write_status(status);
-  batch.files->tell_started(batch.id(index), 1);
+  batch.files->note_started(batch.id(index), 1);
 }
 
 void interrupt(const Batch& batch, std::size_t index) {
@@ -44,7 +46,7 @@ void interrupt(const Batch& batch, std::size_t index) {
   status.state = RunState::interrupted;
   status.attempt = 1;
   files.write_status(status);
-  batch.files->tell_ended(batch.id(index));
+  batch.files->note_ended(batch.id(index));
 }
 
 void lose_submitter(const Batch& batch) {
@@ -83,7 +85,7 @@ TEST_CASE("submission: a run that has ended is over although nobody knows its jo
   Batch batch(1, false);
   begin(batch, 0, "99");
   batch.finish(0);
-  batch.files->tell_ended(batch.id(0));
+  batch.files->note_ended(batch.id(0));
   batch::RunWatch watch = batch.watch();
   watch.look({});
   CHECK(watch.runs()[0].state == RunState::ok);
@@ -126,7 +128,7 @@ TEST_CASE("submission: what another machine still hands in is not ended by who l
 
 TEST_CASE("submission: a job that nobody wrote down is cancelled") {
   Batch batch(1, false);
-  batch.files->tell_submitter();
+  batch.files->note_submitter();
   batch::RunWatch watch = batch.watch();
   watch.look({});
   CHECK(watch.runs()[0].detail == "is being handed to the scheduler");
@@ -152,7 +154,7 @@ TEST_CASE("submission: steps that nobody wrote down are found") {
 
 TEST_CASE("submission: steps that are still handed in are waited for") {
   ThreeSteps batch(1);
-  batch.files->tell_submitter();
+  batch.files->note_submitter();
   begin(batch, 0, "12");
   batch.run(batch.id(0)).write_status({});  // between two steps
   batch.queue.state_of = [](const std::string&) { return "COMPLETED|None"; };
@@ -186,7 +188,7 @@ TEST_CASE("submission: where later steps were never handed in the first is ended
   for (const batch::WatchedRun& run : watch.runs())
     CHECK(run.state == RunState::interrupted);
   CHECK(watch.runs()[0].detail ==
-        "steps 2 to 3 were never handed in: who handed it in was ended before that");
+        "steps 2 to 3 were never handed in: the submitting process ended before that");
   CHECK(watch.runs()[1].detail == "steps 2 to 3 were never handed in");
   CHECK(batch.queue.ended == Jobs{"12"});
 }

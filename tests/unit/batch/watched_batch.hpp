@@ -9,8 +9,8 @@
 #include <sabath/batch/cancel_runs.hpp>
 #include <sabath/batch/run_accounting.hpp>
 #include <sabath/batch/run_watch.hpp>
-#include <sabath/home/record_files.hpp>
 #include <sabath/home/run_files.hpp>
+#include <sabath/spec/run_record.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -138,7 +138,8 @@ class WatchedBatch {
     files->write_plan(plan_);
     if (submitted) files->write_jobs({{"12"}, plan_.created});
     scheduler = std::make_unique<launch::Scheduler>(queue_description(), plan_.site, queue);
-    desk = std::make_unique<batch::SchedulerDesk>(*scheduler, home / "memo.json", clock, observer);
+    monitor =
+        std::make_unique<batch::SchedulerMonitor>(*scheduler, home / "memo.json", clock, observer);
   }
 
   std::filesystem::path runs() const { return home / "runs"; }
@@ -153,8 +154,9 @@ class WatchedBatch {
     std::vector<batch::WatchedRun> watched;
     for (std::size_t i = 0; i < plan_.runs.size(); ++i)
       watched.push_back(this->watched(i));
-    return {
-        std::move(watched), [this](const auto&) -> batch::SchedulerDesk& { return *desk; }, clock};
+    return {std::move(watched),
+            [this](const auto&) -> batch::SchedulerMonitor& { return *monitor; },
+            clock};
   }
   void finish(std::size_t index) const {
     spec::RunRecord record = test::full_record();
@@ -179,7 +181,8 @@ class WatchedBatch {
     old.rows = with.poll.front().rows;
     with.poll.push_back(old);
     scheduler = std::make_unique<launch::Scheduler>(with, plan_.site, queue);
-    desk = std::make_unique<batch::SchedulerDesk>(*scheduler, home / "memo.json", clock, observer);
+    monitor =
+        std::make_unique<batch::SchedulerMonitor>(*scheduler, home / "memo.json", clock, observer);
   }
   void cancel(const std::vector<batch::WatchedRun>& runs) {
     batch::cancel_runs(
@@ -187,12 +190,14 @@ class WatchedBatch {
   }
   /// What a command does that sees the runs' end.
   void keep_accounting(batch::RunWatch& watch) {
-    batch::keep_accounting(
-        watch.runs(), [this](const auto&) -> batch::SchedulerDesk& { return *desk; }, observer, {});
+    batch::keep_accounting(watch.runs(),
+                           [this](const auto&) -> batch::SchedulerMonitor& { return *monitor; },
+                           observer,
+                           {});
   }
 
   std::unique_ptr<launch::Scheduler> scheduler{};
-  std::unique_ptr<batch::SchedulerDesk> desk{};
+  std::unique_ptr<batch::SchedulerMonitor> monitor{};
 
  private:
   spec::BatchPlan plan_{};

@@ -36,9 +36,15 @@ class CacheHome {
 };
 
 inline cache::Object put(cache::Cache& cache, const std::string& content) {
-  auto staging = cache.stage("test:" + base::sha256_of(content).hex);
-  staging->write_at(0, base::as_bytes(content));
-  return cache.publish(std::move(staging), {});
+  auto partial = cache.open_partial("test:" + base::sha256_of(content).hex);
+  partial->write_at(0, base::as_bytes(content));
+  return cache.publish(std::move(partial), {});
+}
+
+template <class Cache>
+cache::VerifyReport verify_one(Cache&& cache, const base::Digest& digest, bool full) {
+  base::SilentObserver observer;
+  return cache.verify_one(digest, full, observer);
 }
 
 inline std::size_t entries_in(const std::filesystem::path& folder) {

@@ -25,15 +25,15 @@ std::string random_text(std::mt19937& random, std::size_t most) {
 }
 
 /// Writes what is missing of `text`, block by block from several places.
-void write_missing(base::StagedFile& staging, const std::string& text, std::mt19937& random) {
+void write_missing(base::PartialFile& partial, const std::string& text, std::mt19937& random) {
   constexpr std::size_t block = 100'000;
   std::vector<std::size_t> places;
   for (std::size_t at = 0; at < text.size(); at += block)
     places.push_back(at);
   const std::size_t streams = 1 + random() % 4;
   const std::size_t share = places.size() / streams + 1;
-  const auto source = staging.number_of({"https://host/file", "etag", ""});
-  const auto there = staging.present();
+  const auto source = partial.number_of({"https://host/file", "etag", ""});
+  const auto there = partial.present();
   for (std::size_t i = 0; i < share; ++i) {
     for (std::size_t at = i; at < places.size(); at += share) {
       const base::ByteRange range{places[at], std::min(places[at] + block, text.size())};
@@ -41,7 +41,7 @@ void write_missing(base::StagedFile& staging, const std::string& text, std::mt19
         return part.range.begin <= range.begin && range.end <= part.range.end;
       });
       if (!has) {
-        staging.write_at(range.begin, as_bytes(text).subspan(range.begin, range.size()), source);
+        partial.write_at(range.begin, as_bytes(text).subspan(range.begin, range.size()), source);
       }
     }
   }
@@ -58,17 +58,18 @@ std::string publish_forever(CacheHome& home, unsigned seed) {
     const bool goes_on = random() % 2 == 0;
     const std::string text = goes_on ? large : random_text(random, 300'000);
     const auto digest = base::sha256_of(text);
-    auto staging = cache.stage(goes_on ? "large" : "key " + std::to_string(random() % 4), {digest});
-    if (!goes_on && staging->present_bytes() > 0) staging->restart();
-    staging->reserve(text.size());
-    write_missing(*staging, text, random);
-    if (staging->matches() == base::DigestMatch::wrong) {
+    auto partial =
+        cache.open_partial(goes_on ? "large" : "key " + std::to_string(random() % 4), {digest});
+    if (!goes_on && partial->present_bytes() > 0) partial->restart();
+    partial->reserve(text.size());
+    write_missing(*partial, text, random);
+    if (partial->matches() == base::DigestMatch::wrong) {
       // The key was used for another text by the process before; nothing else may be wrong.
       if (!goes_on) return "bytes changed";
-      staging->restart();
-      write_missing(*staging, text, random);
+      partial->restart();
+      write_missing(*partial, text, random);
     }
-    const auto object = cache.publish(std::move(staging), {digest});
+    const auto object = cache.publish(std::move(partial), {digest});
     cache.publish_tree({{"a/data", object}, {"b", object}});
     cache.remember_source(
         {.url = "https://host/" + digest.hex.substr(0, 1), .digest = digest, .size_bytes = 1});
@@ -140,9 +141,9 @@ TEST_CASE("cache: eight processes that publish the same object all succeed, and 
       char c = 0;
       if (::read(gate[0], &c, 1) != 0) return "the gate is broken";
       auto cache = home.open();
-      auto staging = cache.stage("the same key", {digest});
-      staging->write_at(0, as_bytes(content));
-      const auto object = cache.publish(std::move(staging), {digest});
+      auto partial = cache.open_partial("the same key", {digest});
+      partial->write_at(0, as_bytes(content));
+      const auto object = cache.publish(std::move(partial), {digest});
       const auto tree = cache.publish_tree({{"data", object}});
       return cache.find(digest) && cache.find_tree(tree.digest) ? "" : "not found";
     });
@@ -163,8 +164,8 @@ TEST_CASE("cache: of many takers just one gets the bytes that a dead process lef
   const auto wanted = base::sha256_of(half + "second half");
   Child dead([&]() -> std::string {
     auto cache = home.open();
-    auto staging = cache.stage("key", {wanted});
-    staging->write_at(0, as_bytes(half));
+    auto partial = cache.open_partial("key", {wanted});
+    partial->write_at(0, as_bytes(half));
     ::raise(SIGKILL);
     return "not killed";
   });
@@ -178,11 +179,11 @@ TEST_CASE("cache: of many takers just one gets the bytes that a dead process lef
       char c = 0;
       if (::read(gate[0], &c, 1) != 0) return "the gate is broken";
       auto cache = home.open();
-      auto staging = cache.stage("key", {wanted});
-      const bool adopted = staging->contiguous_bytes() == half.size();
-      if (!adopted) staging->write_at(0, as_bytes(half));
-      staging->write_at(half.size(), as_bytes("second half"));
-      const auto object = cache.publish(std::move(staging), {wanted});
+      auto partial = cache.open_partial("key", {wanted});
+      const bool adopted = partial->contiguous_bytes() == half.size();
+      if (!adopted) partial->write_at(0, as_bytes(half));
+      partial->write_at(half.size(), as_bytes("second half"));
+      const auto object = cache.publish(std::move(partial), {wanted});
       return adopted ? "adopted" : "";
     });
   }

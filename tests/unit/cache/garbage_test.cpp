@@ -3,11 +3,12 @@
 #include "support/child.hpp"
 #include "support/child_process.hpp"
 
-#include <sabath/cache/keeping.hpp>
+#include <sabath/cache/cache_maintenance.hpp>
 
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <fstream>
 #include <random>
 #include <set>
 
@@ -30,23 +31,23 @@ struct Store {
   base::SystemClock clock{};
   base::SilentObserver observer{};
 
-  cache::Keeping keeping() { return {home.root(), home.memo(), clock}; }
+  cache::CacheMaintenance maintenance() { return {home.root(), home.memo(), clock}; }
   /// Everything unused goes, without grace.
   cache::GarbageReport collect(const std::set<base::Digest>& keep = {},
                                std::optional<std::uint64_t> max_bytes = {},
                                bool dry_run = false) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));  // beyond the kernel's clock step
-    return keeping().collect({keep, max_bytes, seconds(0), dry_run}, observer);
+    return maintenance().collect({keep, max_bytes, seconds(0), dry_run}, observer);
   }
   /// But for the folder that is kept for a full file system.
   bool is_trash_empty() const {
     const fs::path kept = home.root() / "trash" / (std::to_string(::geteuid()) + ".0");
     return entries_in(home.root() / "trash") == 1 && fs::is_directory(kept) &&
-           entries_in(kept) == 0;
+           entries_in(kept) == 1 && fs::exists(kept / ".sabath-made");
   }
   std::set<std::string> present() {
     std::set<std::string> all;
-    for (const cache::Stored& stored : keeping().inventory(observer).stored)
+    for (const cache::Stored& stored : maintenance().inventory(observer).stored)
       all.insert(std::string(to_string(stored.kind)) + " " + stored.digest.hex);
     return all;
   }
@@ -68,7 +69,7 @@ TEST_CASE("gc: what nothing refers to goes, and what was just used stays") {
     auto cache = store.home.open();
     return put(cache, "garbage").digest;
   }();
-  const auto kept = store.keeping().collect({}, store.observer);
+  const auto kept = store.maintenance().collect({}, store.observer);
   CHECK(kept.removed.empty());
   CHECK(store.present().contains(object_name(digest)));
   const auto report = store.collect();
@@ -97,7 +98,7 @@ TEST_CASE("gc: a dry run says the same and removes nothing") {
   CHECK(real.removed.size() == 4);
 }
 
-TEST_CASE("gc: over random graphs just what is referred to stays, and it is whole") {
+TEST_CASE("gc: over random graphs just what is referred to stays, and it is whole", "[long]") {
   Store store;
   std::mt19937 random(GENERATE(1U, 2U, 3U, 4U, 5U));
   const auto one_of = [&](std::size_t count) { return random() % count; };
@@ -119,7 +120,7 @@ TEST_CASE("gc: over random graphs just what is referred to stays, and it is whol
       for (const auto& [path, object] : files)
         trees[tree.digest.hex].push_back(object);
     }
-    auto keeping = store.keeping();
+    auto maintenance = store.maintenance();
     const auto refer = [&](const base::Digest& digest) {
       const bool is_tree = trees.contains(digest.hex);
       expected.insert(is_tree ? tree_name(digest) : object_name(digest));
@@ -132,7 +133,7 @@ TEST_CASE("gc: over random graphs just what is referred to stays, and it is whol
       keep.insert(run);
       refer(run);
       const base::Digest pinned = one_of(2) == 0 ? names[one_of(8)] : objects[one_of(24)].digest;
-      keeping.pin({"pin " + std::to_string(i), "", "", "", {pinned}});
+      maintenance.pin({"pin " + std::to_string(i), "", "", "", {pinned}});
       refer(pinned);
       const auto& output = objects[one_of(24)];
       cache.remember_stage(
@@ -219,7 +220,7 @@ TEST_CASE("gc: --max-size stops as soon as the cache is small enough, the oldest
     auto cache = store.home.open();
     REQUIRE(cache.find(digests[0]));  // used last by now
   }
-  const auto before = store.keeping().inventory(store.observer).disk_bytes(store.home.root());
+  const auto before = store.maintenance().inventory(store.observer).disk_bytes(store.home.root());
   const auto report = store.collect({}, before - (1U << 20U) - 1);
   REQUIRE(report.removed.size() == 2);
   CHECK(report.removed[0].name == digests[1].text());
@@ -270,7 +271,7 @@ TEST_CASE("gc: what processes publish and find meanwhile they keep") {
     workers.emplace_back([&work, seed] { return work(seed); });
   Child collector([&] {
     for (int round = 0; round < 60; ++round)
-      store.keeping().collect({{}, {}, seconds(0), false}, store.observer);
+      store.maintenance().collect({{}, {}, seconds(0), false}, store.observer);
     return std::string();
   });
   for (Child& worker : workers)
@@ -310,6 +311,24 @@ TEST_CASE("gc: the folder that is kept in the trash is used again, and emptied f
   CHECK(after.st_ino == before.st_ino);
 }
 
+TEST_CASE("gc: a file or a link in the place of the kept folder of the trash changes nothing") {
+  const bool is_link = GENERATE(false, true);
+  Store store;
+  {
+    auto cache = store.home.open();
+    put(cache, "unused");
+  }
+  const fs::path kept = store.home.root() / "trash" / (std::to_string(::geteuid()) + ".0");
+  fs::create_directories(kept.parent_path());
+  if (is_link) {
+    fs::create_symlink("nowhere", kept);
+  } else {
+    std::ofstream(kept) << "not a folder";
+  }
+  CHECK(store.collect().removed.size() == 1);
+  CHECK(store.present().empty());
+}
+
 TEST_CASE("gc: what another user owns stays, and so do his pins") {
   if (::geteuid() != 0) return;
   Store store;
@@ -323,7 +342,7 @@ TEST_CASE("gc: what another user owns stays, and so do his pins") {
     REQUIRE(::chown(object.path.c_str(), 65534, 65534) == 0);
     ours = put(cache, "ours").digest;
     pinned = put(cache, "pinned by another").digest;
-    store.keeping().pin({"x", "", "", "", {pinned}});
+    store.maintenance().pin({"x", "", "", "", {pinned}});
   }
   for (const auto& file : fs::directory_iterator(store.home.root() / "pins"))
     REQUIRE(::chown(file.path().c_str(), 65534, 65534) == 0);
@@ -339,14 +358,14 @@ TEST_CASE("gc: attempts of the dead and what is damaged go, attempts of the livi
     const auto object = put(cache, "right bytes");
     test::overwrite(object.path, "wrong bytes");
     CHECK_FALSE(cache.find(object.digest));
-    auto left = cache.stage("left", {base::sha256_of("x")});
+    auto left = cache.open_partial("left", {base::sha256_of("x")});
     left->write_at(0, base::as_bytes("half of it"));
   }
   std::this_thread::sleep_for(std::chrono::milliseconds(20));  // beyond the kernel's clock step
   Child living([&] {
     auto cache = store.home.open();
-    auto staging = cache.stage("living", {base::sha256_of("y")});
-    staging->write_at(0, base::as_bytes("half of it"));
+    auto partial = cache.open_partial("living", {base::sha256_of("y")});
+    partial->write_at(0, base::as_bytes("half of it"));
     ::pause();
     return std::string();
   });
@@ -369,9 +388,9 @@ TEST_CASE("gc: what was given up goes at once where its object was published by 
   auto cache = store.home.open();
   const auto digest = base::sha256_of("content");
   const auto give_up = [&](const std::string& key) {
-    auto staging = cache.stage(key, {digest});
-    staging->reserve(7);
-    staging->write_at(0, base::as_bytes("con"));
+    auto partial = cache.open_partial(key, {digest});
+    partial->reserve(7);
+    partial->write_at(0, base::as_bytes("con"));
   };
   give_up(digest.hex);
   give_up("something else");
@@ -387,7 +406,7 @@ TEST_CASE("gc: what was given up goes at once where its object was published by 
                          .fetched = "2026-11-20T10:32:05.123Z"});
   const fs::path partials = store.home.root() / "partial";
   REQUIRE(entries_in(partials) == 3);
-  const auto report = store.keeping().collect({}, store.observer);
+  const auto report = store.maintenance().collect({}, store.observer);
   REQUIRE(report.removed.size() == 1);
   CHECK(report.removed.front().kind == "partial");
   CHECK(report.removed.front().name.starts_with(digest.hex));
@@ -423,7 +442,7 @@ TEST_CASE("gc: an attempt of another host goes only after it was seen unchanged 
     std::chrono::hours ahead{0};
   } clock;
   const auto collect = [&] {
-    cache::Keeping(store.home.root(), store.home.memo(), clock)
+    cache::CacheMaintenance(store.home.root(), store.home.memo(), clock)
         .collect({{}, {}, seconds(0), false}, store.observer);
   };
   clock.ahead = std::chrono::hours(24 * 365);  // whatever the clock says, it was not seen before
@@ -444,8 +463,8 @@ TEST_CASE("inventory: what is shared is counted once, and everything has its ori
   const auto tree = cache.publish_tree({{"a", big}, {"b", big}});
   cache.remember_source(
       {.url = "https://host.example/x", .digest = big.digest, .size_bytes = 1U << 20U});
-  store.keeping().pin({"name", "why", "who", "when", {tree.digest}});
-  const auto inventory = store.keeping().inventory(store.observer);
+  store.maintenance().pin({"name", "why", "who", "when", {tree.digest}});
+  const auto inventory = store.maintenance().inventory(store.observer);
   REQUIRE(inventory.stored.size() == 2);
   const cache::Stored& object = inventory.stored[0];
   const cache::Stored& holder = inventory.stored[1];
@@ -460,19 +479,19 @@ TEST_CASE("inventory: what is shared is counted once, and everything has its ori
 
 TEST_CASE("pins: the same name replaces, and only an own one is removed") {
   Store store;
-  auto keeping = store.keeping();
+  auto maintenance = store.maintenance();
   const auto digest = base::sha256_of("x");
-  keeping.pin({"b", "first", "me", "now", {digest}});
-  keeping.pin({"b", "second", "me", "now", {digest}});
-  keeping.pin({"a", "", "me", "now", {}});
-  const auto pins = keeping.pins();
+  maintenance.pin({"b", "first", "me", "now", {digest}});
+  maintenance.pin({"b", "second", "me", "now", {digest}});
+  maintenance.pin({"a", "", "me", "now", {}});
+  const auto pins = maintenance.pins();
   REQUIRE(pins.size() == 2);
   CHECK(pins[0].name == "a");
   CHECK(pins[1].reason == "second");
   CHECK(pins[1].digests == std::vector{digest});
-  CHECK(keeping.unpin("b"));
-  CHECK_FALSE(keeping.unpin("b"));
-  CHECK(keeping.pins().size() == 1);
+  CHECK(maintenance.unpin("b"));
+  CHECK_FALSE(maintenance.unpin("b"));
+  CHECK(maintenance.pins().size() == 1);
 }
 
 TEST_CASE("gc: the empty folder of a key whose last attempt was killed as it tidied up goes") {

@@ -4,6 +4,7 @@
 #include <sabath/base/error.hpp>
 
 #include <cache/partials/journal.hpp>
+#include <cache/partials/journal_file.hpp>
 #include <catch2/catch.hpp>
 
 #include <filesystem>
@@ -83,20 +84,20 @@ TEST_CASE("journal: a line that a full disk took in part is taken back") {
   const auto path = home / "journal";
   const cache::RangeSum more{{2U << 20U, 3U << 20U}, 1, 7};
   const int status = test::status_in_child([&] {
-    cache::Journal journal(base::Beneath(home.path()), path, example);
+    cache::JournalFile journal(base::Beneath(home.path()), path, journal_text(example));
     ::signal(SIGXFSZ, SIG_IGN);
     rlimit limit{};
     ::getrlimit(RLIMIT_FSIZE, &limit);
     const rlim_t before = std::exchange(limit.rlim_cur, std::filesystem::file_size(path) + 5);
     ::setrlimit(RLIMIT_FSIZE, &limit);
     try {
-      journal.note({{{1U << 20U, 2U << 20U}, 0, 1}});
+      journal.append(cache::range_lines({{{1U << 20U, 2U << 20U}, 0, 1}}));
       return 1;  // it was not refused
     } catch (const base::Error&) {
       limit.rlim_cur = before;
       ::setrlimit(RLIMIT_FSIZE, &limit);
     }
-    journal.note({more});
+    journal.append(cache::range_lines({more}));
     return 0;
   });
   CHECK(status == 0);

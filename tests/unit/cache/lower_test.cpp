@@ -67,7 +67,7 @@ TEST_CASE("lower: what the site's cache has is found, hashed once, and never wri
   REQUIRE(found);
   CHECK(found->path == object.path);
   base::SilentObserver observer;
-  CHECK(cache.verify_one(object.digest, false).bytes_hashed == 0);
+  CHECK(test::verify_one(cache, object.digest, false).bytes_hashed == 0);
   CHECK(cache.find_tree(tree.digest)->path == tree.path);
   CHECK(cache.source("https://host.example/x")->digest == object.digest);
   CHECK(cache.stage_outputs("key")->run_id == "run");
@@ -75,9 +75,9 @@ TEST_CASE("lower: what the site's cache has is found, hashed once, and never wri
   CHECK(report.objects == 1);
   CHECK(report.trees == 1);
   CHECK(report.damaged.empty());
-  cache.materialise(*found, stack.home / "out/placed");
+  cache.place(*found, stack.home / "out/placed");
   CHECK(base::read_file(stack.home / "out/placed") == "twelve bytes");
-  cache.materialise(*found, stack.home / "out/own", true);
+  cache.place(*found, stack.home / "out/own", true);
   CHECK(base::read_file(stack.home / "out/own") == "twelve bytes");
   CHECK(cache.publish_tree({{"a/b.txt", *found}}).path == tree.path);
   CHECK(stack.picture() == before);

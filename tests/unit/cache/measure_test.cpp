@@ -1,4 +1,4 @@
-// Not run by default: test_cache "[measure]" prints what staging costs beside what it cannot do
+// Not run by default: test_cache "[measure]" prints what partial costs beside what it cannot do
 // without. SABATH_MEASURE names the folder, SABATH_MEASURE_MIB the size of the large file.
 #include "cache_home.hpp"
 
@@ -60,15 +60,15 @@ TEST_CASE("measure: a large file, its parts alone and staged", "[.][measure]") {
   const base::Digest wanted = hasher.finish();
   base::SystemClock clock;
   cache::Cache cache(folder.path() / "cache", folder.path() / "state", clock);
-  auto staging = cache.stage("key", {wanted});
+  auto partial = cache.open_partial("key", {wanted});
   double lag = 0;
   const double staged = seconds([&] {
-    staging->reserve(blocks * block.size());
+    partial->reserve(blocks * block.size());
     for (std::uint64_t i = 0; i < blocks; ++i)
-      staging->write_at(i * block.size(), as_bytes(block));
-    lag = seconds([&] { CHECK(staging->matches() == base::DigestMatch::right); });
+      partial->write_at(i * block.size(), as_bytes(block));
+    lag = seconds([&] { CHECK(partial->matches() == base::DigestMatch::right); });
   });
-  const double publish = seconds([&] { cache.publish(std::move(staging), {wanted}); });
+  const double publish = seconds([&] { cache.publish(std::move(partial), {wanted}); });
   std::cout << blocks / 2 << " MiB: write " << write << " s, sha256 " << hash
             << " s, staged and hashed " << staged << " s (of it waiting at the end " << lag
             << " s), published " << publish << " s; staged / max " << staged / std::max(write, hash)
@@ -95,16 +95,16 @@ TEST_CASE("measure: many small files, plainly written and staged as a tree", "[.
   });
   base::SystemClock clock;
   cache::Cache cache(folder.path() / "cache", folder.path() / "state", clock);
-  auto staging = cache.stage_tree("key");
+  auto partial = cache.open_partial_tree("key");
   const double staged = seconds([&] {
     for (const auto& [path, bytes] : plan) {
-      auto& file = staging->open(path);
+      auto& file = partial->open(path);
       file.reserve(bytes);
       file.write_at(0, as_bytes(block).first(bytes));
-      staging->finish(path, "https://host/" + path);
+      partial->finish(path, "https://host/" + path);
     }
   });
-  const double publish = seconds([&] { CHECK(cache.publish(std::move(staging)).files == files); });
+  const double publish = seconds([&] { CHECK(cache.publish(std::move(partial)).files == files); });
   std::cout << files << " files: plainly " << plain << " s, staged and hashed " << staged
             << " s, published " << publish << " s; staged / plain " << staged / plain << "\n";
 }

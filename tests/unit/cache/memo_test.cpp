@@ -1,5 +1,4 @@
-#include "cache/objects/memo.hpp"
-
+#include "cache/objects/digest_memo.hpp"
 #include "cache_home.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,6 +1,14 @@
 #include "cache_home.hpp"
+#include "objects/file_status.hpp"
+
+#include <sabath/base/process/stop_signal.hpp>
 
 #include <catch2/catch.hpp>
+
+#include <chrono>
+#include <thread>
+
+#include <signal.h>
 
 using namespace sabath;
 using test::CacheHome;
@@ -109,11 +117,11 @@ TEST_CASE("cache: who found an object right does not hash it again, others do") 
   CacheHome home;
   auto cache = home.open();
   const auto object = put(cache, "twelve bytes");
-  CHECK(home.open().verify_one(object.digest, false).bytes_hashed == 0);
+  CHECK(test::verify_one(home.open(), object.digest, false).bytes_hashed == 0);
   auto stranger = home.open_as_stranger();
-  CHECK(stranger.verify_one(object.digest, false).bytes_hashed == 12);
-  CHECK(stranger.verify_one(object.digest, false).bytes_hashed == 0);
-  CHECK(stranger.verify_one(object.digest, true).bytes_hashed == 12);
+  CHECK(test::verify_one(stranger, object.digest, false).bytes_hashed == 12);
+  CHECK(test::verify_one(stranger, object.digest, false).bytes_hashed == 0);
+  CHECK(test::verify_one(stranger, object.digest, true).bytes_hashed == 12);
 }
 
 TEST_CASE("cache: the memo is private, and one that others can write vouches for nothing") {
@@ -129,9 +137,9 @@ TEST_CASE("cache: the memo is private, and one that others can write vouches for
     REQUIRE(::stat(file.path().c_str(), &status) == 0);
     CHECK((status.st_mode & 0077U) == 0U);
   }
-  CHECK(home.open().verify_one(digest, false).bytes_hashed == 0);
+  CHECK(test::verify_one(home.open(), digest, false).bytes_hashed == 0);
   REQUIRE(::chmod((home.memo() / "memo").c_str(), 0777) == 0);
-  CHECK(home.open().verify_one(digest, false).bytes_hashed == 12);
+  CHECK(test::verify_one(home.open(), digest, false).bytes_hashed == 12);
 }
 
 TEST_CASE("cache: a note that was half written vouches for nothing") {
@@ -145,8 +153,8 @@ TEST_CASE("cache: a note that was half written vouches for nothing") {
   REQUIRE(notes.size() == 1);
   const auto length = fs::file_size(notes.front());
   fs::resize_file(notes.front(), GENERATE(0U, 1U) * (length - 1));
-  CHECK(cache.verify_one(object.digest, false).bytes_hashed == 12);
-  CHECK(cache.verify_one(object.digest, false).bytes_hashed == 0);
+  CHECK(test::verify_one(cache, object.digest, false).bytes_hashed == 12);
+  CHECK(test::verify_one(cache, object.digest, false).bytes_hashed == 0);
 }
 
 TEST_CASE("cache: without a place for the memo everything works and is hashed") {
@@ -155,5 +163,20 @@ TEST_CASE("cache: without a place for the memo everything works and is hashed") 
   auto cache = home.open();
   const auto object = put(cache, "twelve bytes");
   CHECK(cache.find(object.digest));
-  CHECK(cache.verify_one(object.digest, false).bytes_hashed == 12);
+  CHECK(test::verify_one(cache, object.digest, false).bytes_hashed == 12);
+}
+
+TEST_CASE("object: a signal ends the hashing of a large file") {
+  test::TempHome home;
+  base::write_file_atomically(home / "small", "12");
+  base::write_file_atomically(home / "large", "");
+  std::filesystem::resize_file(home / "large", std::uintmax_t{1} << 40U);
+  const base::StopSignal signal;
+  ::raise(SIGTERM);
+  while (!base::stop_was_requested())
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  CHECK(cache::hash_file(home / "small").digest == base::sha256_of("12"));
+  const auto error = error_of([&] { cache::hash_file(home / "large"); });
+  REQUIRE(error);
+  CHECK(error->kind() == base::ErrorKind::interrupted);
 }

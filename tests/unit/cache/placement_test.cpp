@@ -28,7 +28,7 @@ TEST_CASE("cache: an object is placed as reflink or read-only link, and it says 
   auto cache = home.open();
   const auto object = put(cache, "content");
   const auto place = home / "run" / "inputs" / "data.bin";
-  const Placement placement = cache.materialise(object, place);
+  const Placement placement = cache.place(object, place);
   CHECK(base::read_file(place) == "content");
   CHECK(fs::is_symlink(place) == (placement == Placement::symlink));
   if (placement == Placement::symlink) {
@@ -45,7 +45,7 @@ TEST_CASE("cache: a writable file is never a link to the object") {
   auto cache = home.open();
   const auto object = put(cache, "content");
   const auto place = home / "copy.bin";
-  const Placement placement = cache.materialise(object, place, true);
+  const Placement placement = cache.place(object, place, true);
   CHECK(placement != Placement::symlink);
   CHECK(mode_of(place) == 0644U);
   base::write_file_atomically(home / "copy.bin", "changed");
@@ -59,12 +59,12 @@ TEST_CASE("cache: what stands at the destination is never replaced") {
   const auto object = put(cache, "content");
   const bool writable = GENERATE(true, false);
   base::write_file_atomically(home / "mine", "mine");
-  const auto error = error_of([&] { cache.materialise(object, home / "mine", writable); });
+  const auto error = error_of([&] { cache.place(object, home / "mine", writable); });
   REQUIRE(error);
   CHECK(error->kind() == base::ErrorKind::storage);
   CHECK(base::read_file(home / "mine") == "mine");
   fs::create_symlink(home / "nowhere", home / "dangling");
-  CHECK(error_of([&] { cache.materialise(object, home / "dangling", writable); }));
+  CHECK(error_of([&] { cache.place(object, home / "dangling", writable); }));
   CHECK_FALSE(fs::exists(home / "nowhere"));
 }
 
@@ -72,13 +72,13 @@ TEST_CASE("cache: a copy of damaged bytes is not made") {
   CacheHome home;
   auto cache = home.open();
   const auto object = put(cache, "right bytes");
-  if (cache.materialise(object, home / "probe", true) == Placement::reflink) {
+  if (cache.place(object, home / "probe", true) == Placement::reflink) {
     WARN("skipped: files share their blocks here, nothing is copied");
     return;
   }
   test::overwrite(object.path, "wrong bytes");
   fs::create_directory(home / "out");
-  const auto error = error_of([&] { cache.materialise(object, home / "out" / "file", true); });
+  const auto error = error_of([&] { cache.place(object, home / "out" / "file", true); });
   REQUIRE(error);
   CHECK(error->kind() == base::ErrorKind::integrity);
   CHECK(entries_in(home / "out") == 0);

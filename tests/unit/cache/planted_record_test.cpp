@@ -57,7 +57,7 @@ TEST_CASE("planted: a source record of another user counts for nothing, of whate
   const std::string name = "sha512:" + std::string(128, 'a');
   plant(layout.source(name), cache::source_text(source_of(name, evil.digest, kind)));
   CHECK_FALSE(cache.source(name));
-  CHECK(shared.keeping().sources().empty());
+  CHECK(shared.maintenance().sources().empty());
   // Of a trusted owner, or a member of a trusted group, it does; but which object has a digest is
   // found out from the bytes.
   auto trusting = shared.open("state", {{test::other_user}, {}});

@@ -78,7 +78,8 @@ TEST_CASE("prefix hasher: small files and large ones get all their digests while
   }
 }
 
-TEST_CASE("prefix hasher: bytes that changed behind it are hashed again, from any place") {
+TEST_CASE("prefix hasher: bytes that changed behind it are hashed again, from any place",
+          "[long]") {
   std::string text = text_of(75'000'000, 8);
   Followed file({});
   file.append(0, text);
@@ -92,7 +93,7 @@ TEST_CASE("prefix hasher: bytes that changed behind it are hashed again, from an
   }
 }
 
-TEST_CASE("prefix hasher: blocks are hashed from memory, in whatever order they come") {
+TEST_CASE("prefix hasher: blocks are hashed from memory, in whatever order they come", "[long]") {
   constexpr std::size_t block = cache::write_block_bytes;
   constexpr std::size_t count = 180;  // not more than are kept
   const std::string text = text_of(count * block, 11);
@@ -112,7 +113,7 @@ TEST_CASE("prefix hasher: blocks are hashed from memory, in whatever order they 
   CHECK(file.hasher.digests().front() == base::sha256_of(text));
 }
 
-TEST_CASE("prefix hasher: what there is no room for is read from the file") {
+TEST_CASE("prefix hasher: what there is no room for is read from the file", "[long]") {
   constexpr std::size_t block = cache::write_block_bytes;
   const std::string text = text_of((PrefixHasher::most_kept_blocks + 100) * block + 17, 12);
   Followed file({});
@@ -157,7 +158,7 @@ TEST_CASE("prefix hasher: a block from before a change is not hashed after it") 
   CHECK(file.hasher.digests().front() == base::sha256_of(text));
 }
 
-TEST_CASE("prefix hasher: it can be ended at any moment") {
+TEST_CASE("prefix hasher: it can be ended at any moment", "[long]") {
   const std::string text = text_of(30'000'000, 9);
   for (int i = 0; i < 20; ++i) {
     Followed file({});

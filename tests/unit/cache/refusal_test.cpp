@@ -2,6 +2,7 @@
 #include "cache_home.hpp"
 #include "support/child.hpp"
 
+#include <cache/partials/journal_file.hpp>
 #include <cache/trees/tree_journal.hpp>
 #include <catch2/catch.hpp>
 
@@ -25,10 +26,10 @@ namespace {
 
 const std::string text = std::string(1'500'000, 'a') + std::string(1'500'000, 'b');
 
-void stage_half(cache::Cache& cache) {
-  const auto staging = cache.stage("key");
-  staging->reserve(text.size());
-  staging->write_at(0, as_bytes(text).first(2U << 20U));
+void write_half(cache::Cache& cache) {
+  const auto partial = cache.open_partial("key");
+  partial->reserve(text.size());
+  partial->write_at(0, as_bytes(text).first(2U << 20U));
 }
 
 /// Runs `work` where files cannot grow beyond `bytes`: a disk that is full amidst a write.
@@ -73,9 +74,9 @@ TEST_CASE("cache: a partial stays where its journal cannot be written") {
   CacheHome home;
   CHECK(run([&]() -> std::string {
           auto cache = home.open();
-          stage_half(cache);
-          if (!where_full(10, [&] { cache.stage("key"); })) return "nothing was refused";
-          const auto there = cache.stage("key")->present_bytes();
+          write_half(cache);
+          if (!where_full(10, [&] { cache.open_partial("key"); })) return "nothing was refused";
+          const auto there = cache.open_partial("key")->present_bytes();
           return there == 2U << 20U ? "" : std::to_string(there) + " bytes are there";
         }).empty());
 }
@@ -83,9 +84,9 @@ TEST_CASE("cache: a partial stays where its journal cannot be written") {
 TEST_CASE("cache: a partial stays where there are no descriptors left") {
   CacheHome home;
   auto cache = home.open();
-  stage_half(cache);
+  write_half(cache);
   {
-    const auto tree = cache.stage_tree("key");
+    const auto tree = cache.open_partial_tree("key");
     tree->open("a").write_at(0, as_bytes("content"));
     tree->finish("a", "");
   }
@@ -97,12 +98,12 @@ TEST_CASE("cache: a partial stays where there are no descriptors left") {
       const FewDescriptors few(left);
       std::string what;
       if (error_of([&] {
-            if (cache.stage("key")->present_bytes() != 2U << 20U) what = "bytes are lost";
+            if (cache.open_partial("key")->present_bytes() != 2U << 20U) what = "bytes are lost";
           })) {
         what = "refused";
       }
       if (error_of([&] {
-            if (!cache.stage_tree("key")->finished("a")) what = "a file is lost";
+            if (!cache.open_partial_tree("key")->finished("a")) what = "a file is lost";
           })) {
         what = "refused";
       }
@@ -111,8 +112,8 @@ TEST_CASE("cache: a partial stays where there are no descriptors left") {
     INFO(left << " descriptors");
     CHECK((outcome.empty() || outcome == "refused"));
     refused += outcome == "refused" ? 1 : 0;
-    CHECK(cache.stage("key")->present_bytes() == 2U << 20U);
-    CHECK(cache.stage_tree("key")->finished("a"));
+    CHECK(cache.open_partial("key")->present_bytes() == 2U << 20U);
+    CHECK(cache.open_partial_tree("key")->finished("a"));
   }
   CHECK(refused > 0);
 }
@@ -123,14 +124,14 @@ TEST_CASE("cache: what a tool brought stays where there are no descriptors left"
     INFO(left << " descriptors");
     CHECK(run([&]() -> std::string {
             auto cache = home.open();
-            cache.stage_tree("seen").reset();  // as above
-            auto tree = cache.stage_tree("key");
+            cache.open_partial_tree("seen").reset();  // as above
+            auto tree = cache.open_partial_tree("key");
             base::write_file_atomically(tree->lend("tool") / "a", "content");
             {
               const FewDescriptors few(left);
               tree.reset();
             }
-            return exists(cache.stage_tree("key")->lend("tool") / "a") ? "" : "it is lost";
+            return exists(cache.open_partial_tree("key")->lend("tool") / "a") ? "" : "it is lost";
           }).empty());
   }
 }
@@ -143,16 +144,16 @@ TEST_CASE("cache: a partial that cannot be read stays, and keeps nobody from beg
   const fs::path unreadable = !is_tree ? name : name == "journal" ? "files" : "tree/folder/a";
   const auto stage = [&](std::size_t bytes) {
     if (!is_tree) {
-      const auto staging = cache.stage("key");
-      const auto there = staging->present_bytes();
-      if (bytes > 0) staging->write_at(0, as_bytes(text).first(bytes));
+      const auto partial = cache.open_partial("key");
+      const auto there = partial->present_bytes();
+      if (bytes > 0) partial->write_at(0, as_bytes(text).first(bytes));
       return there;
     }
-    const auto staging = cache.stage_tree("key");
-    const auto there = staging->finished("folder/a").value_or(cache::FinishedFile{}).size_bytes;
+    const auto partial = cache.open_partial_tree("key");
+    const auto there = partial->finished("folder/a").value_or(cache::FinishedFile{}).size_bytes;
     if (bytes > 0) {
-      staging->open("folder/a").write_at(0, as_bytes(text).first(bytes));
-      staging->finish("folder/a", "");
+      partial->open("folder/a").write_at(0, as_bytes(text).first(bytes));
+      partial->finish("folder/a", "");
     }
     return there;
   };
@@ -177,22 +178,22 @@ TEST_CASE("cache: what a tool brought stays where it cannot be opened just now")
   CacheHome home;
   auto cache = home.open();
   // As above: the sanitizer must have seen the types that are met on the way.
-  auto refused = cache.stage("other");
+  auto refused = cache.open_partial("other");
   fs::create_symlink("nothing", refused->lend("tool"));
   REQUIRE(error_of([&] { cache.publish(std::move(refused), {}); }));
   const std::string outcome = run([&]() -> std::string {
-    auto staging = cache.stage("key");
-    base::write_file_atomically(staging->lend("tool"), text);
+    auto partial = cache.open_partial("key");
+    base::write_file_atomically(partial->lend("tool"), text);
     const auto error = error_of([&] {
       const FewDescriptors none(0);
-      cache.publish(std::move(staging), {});
+      cache.publish(std::move(partial), {});
     });
     return error && error->kind() == ErrorKind::storage ? "" : "nothing was refused";
   });
   CHECK(outcome == "");
-  auto staging = cache.stage("key");
-  REQUIRE(fs::is_regular_file(staging->lend("tool")));
-  CHECK(cache.publish(std::move(staging), {}).size_bytes == text.size());
+  auto partial = cache.open_partial("key");
+  REQUIRE(fs::is_regular_file(partial->lend("tool")));
+  CHECK(cache.publish(std::move(partial), {}).size_bytes == text.size());
 }
 
 TEST_CASE("cache: what is complete and cannot be put in its place is there for the next attempt") {
@@ -203,43 +204,43 @@ TEST_CASE("cache: what is complete and cannot be put in its place is there for t
   const fs::path folder = home.root() / "objects/sha256" / digest.hex.substr(0, 2);
   fs::create_directories(folder.parent_path());
   base::write_file_atomically(folder, "in the way");
-  auto staging = cache.stage("key", {digest});
+  auto partial = cache.open_partial("key", {digest});
   if (is_lent) {
-    base::write_file_atomically(staging->lend("tool"), text);
+    base::write_file_atomically(partial->lend("tool"), text);
   } else {
-    staging->write_at(0, as_bytes(text));
+    partial->write_at(0, as_bytes(text));
   }
-  const auto error = error_of([&] { cache.publish(std::move(staging), {digest}); });
+  const auto error = error_of([&] { cache.publish(std::move(partial), {digest}); });
   REQUIRE(error);
   CHECK(error->kind() == ErrorKind::storage);
   fs::remove(folder);
-  staging = cache.stage("key", {digest});
+  partial = cache.open_partial("key", {digest});
   if (is_lent) {
-    const fs::path lent = staging->lend("tool");
+    const fs::path lent = partial->lend("tool");
     REQUIRE(fs::file_size(lent) == text.size());
     CHECK((fs::status(lent).permissions() & fs::perms::owner_write) != fs::perms::none);
   } else {
-    CHECK(staging->matches() == base::DigestMatch::right);
+    CHECK(partial->matches() == base::DigestMatch::right);
   }
-  CHECK(cache.publish(std::move(staging), {digest}).digest == digest);
+  CHECK(cache.publish(std::move(partial), {digest}).digest == digest);
   CHECK(entries_in(home.root() / "partial") == 0);
 }
 
 TEST_CASE("cache: a tree that cannot be put in its place is there for the next attempt") {
   CacheHome home;
   auto cache = home.open();
-  auto staging = cache.stage_tree("key");
-  staging->open("folder/a").write_at(0, as_bytes("content"));
-  staging->finish("folder/a", "");
+  auto partial = cache.open_partial_tree("key");
+  partial->open("folder/a").write_at(0, as_bytes("content"));
+  partial->finish("folder/a", "");
   fs::remove_all(home.root() / "trees");
   base::write_file_atomically(home.root() / "trees", "in the way");
-  const auto error = error_of([&] { cache.publish(std::move(staging)); });
+  const auto error = error_of([&] { cache.publish(std::move(partial)); });
   REQUIRE(error);
   CHECK(error->kind() == ErrorKind::storage);
   fs::remove(home.root() / "trees");
-  staging = cache.stage_tree("key");
-  CHECK(staging->finished("folder/a"));
-  const auto tree = cache.publish(std::move(staging));
+  partial = cache.open_partial_tree("key");
+  CHECK(partial->finished("folder/a"));
+  const auto tree = cache.publish(std::move(partial));
   CHECK(base::read_file(tree.path / "folder/a") == "content");
 }
 
@@ -249,10 +250,13 @@ TEST_CASE("tree journal: a line that was refused in its middle spoils none that 
   const cache::FinishedFile file{7, base::sha256_of("content"), "https://host/a"};
   for (std::uintmax_t more = 0; more < 90; more += 7) {
     const std::string outcome = run([&]() -> std::string {
-      cache::TreeJournal journal(base::Beneath(path.parent_path()), path, {{"a", file}});
-      if (!where_full(fs::file_size(path) + more, [&] { journal.note({{"b", file}}); }))
+      cache::JournalFile journal(
+          base::Beneath(path.parent_path()), path, cache::tree_journal_text({{"a", file}}));
+      if (!where_full(fs::file_size(path) + more, [&] {
+            journal.append(cache::finished_lines({{"b", file}}));
+          }))
         return "not refused";
-      journal.note({{"c", file}});
+      journal.append(cache::finished_lines({{"c", file}}));
       const auto read = cache::read_tree_journal(path);
       return read.size() == 2 && read.contains("a") && read.contains("c") ? "" : "it is spoilt";
     });
@@ -264,15 +268,15 @@ TEST_CASE("tree journal: a line that was refused in its middle spoils none that 
 TEST_CASE("cache: a tree of which a file could not be written is not published") {
   CacheHome home;
   auto cache = home.open();
-  auto staging = cache.stage_tree("key");
-  staging->open("a").write_at(0, as_bytes("content"));
+  auto partial = cache.open_partial_tree("key");
+  partial->open("a").write_at(0, as_bytes("content"));
   for (const auto& entry : fs::recursive_directory_iterator(home.root() / "partial")) {
     if (entry.path().filename() == "tree") fs::create_directories(entry.path() / "a/in the way");
   }
-  staging->finish_soon("a");
-  const auto error = error_of([&] { cache.publish(std::move(staging)); });
+  partial->finish_soon("a");
+  const auto error = error_of([&] { cache.publish(std::move(partial)); });
   REQUIRE(error);
   CHECK(error->kind() == ErrorKind::storage);
-  CHECK(cache.stage_tree("key")->finished("a") == std::nullopt);
+  CHECK(cache.open_partial_tree("key")->finished("a") == std::nullopt);
   CHECK(entries_in(home.root() / "trees") == 0);
 }

@@ -23,10 +23,10 @@ std::string text_of(std::size_t bytes) {
 }
 
 cache::Object put_large(cache::Cache& cache, const std::string& text) {
-  auto staging = cache.stage("large");
-  staging->reserve(text.size());
-  staging->write_at(0, as_bytes(text), staging->number_of({"https://host/file", "\"e\"", ""}));
-  return cache.publish(std::move(staging), {});
+  auto partial = cache.open_partial("large");
+  partial->reserve(text.size());
+  partial->write_at(0, as_bytes(text), partial->number_of({"https://host/file", "\"e\"", ""}));
+  return cache.publish(std::move(partial), {});
 }
 
 void damage(const cache::Object& object, std::string text) {
@@ -47,17 +47,17 @@ TEST_CASE("cache: a damaged object is mended with the pieces that are wrong") {
   SECTION("set aside") {
     CHECK_FALSE(cache.find(object.digest));
   }
-  auto staging = cache.stage_repair(object.digest);
-  CHECK(staging->sources().front() == base::ByteSource{"https://host/file", "\"e\"", ""});
-  REQUIRE(staging->present() ==
+  auto partial = cache.open_repair(object.digest);
+  CHECK(partial->sources().front() == base::ByteSource{"https://host/file", "\"e\"", ""});
+  REQUIRE(partial->present() ==
           std::vector<SourcedRange>{{{0, 2 * mebibyte}, 0}, {{3 * mebibyte, 4 * mebibyte}, 0}});
   for (const std::uint64_t piece : {2U, 4U, 5U}) {
     const auto begin = piece * mebibyte;
-    staging->write_at(begin,
+    partial->write_at(begin,
                       as_bytes(text).subspan(begin).first(std::min(mebibyte, text.size() - begin)));
   }
-  CHECK(staging->matches() == base::DigestMatch::right);
-  CHECK(cache.publish(std::move(staging), {object.digest}).path == object.path);
+  CHECK(partial->matches() == base::DigestMatch::right);
+  CHECK(cache.publish(std::move(partial), {object.digest}).path == object.path);
   CHECK(cache.find(object.digest));
 }
 
@@ -68,7 +68,7 @@ TEST_CASE("cache: nothing is known of a damaged object without sums") {
   const auto object = put_large(cache, text);
   std::filesystem::remove_all(home.root() / "pieces");
   test::overwrite(object.path, "short");
-  CHECK(cache.stage_repair(object.digest)->present_bytes() == 0);
+  CHECK(cache.open_repair(object.digest)->present_bytes() == 0);
 }
 
 TEST_CASE("cache: sums are kept of what has more than one piece, also of what a tool brought") {
@@ -77,12 +77,12 @@ TEST_CASE("cache: sums are kept of what has more than one piece, also of what a 
   test::put(cache, "small");
   CHECK(entries_in(home.root() / "pieces") == 0);
   const std::string text = text_of(3 * mebibyte);
-  auto staging = cache.stage("key");
-  base::write_file_atomically(staging->lend("tool"), text);
-  const auto object = cache.publish(std::move(staging), {});
+  auto partial = cache.open_partial("key");
+  base::write_file_atomically(partial->lend("tool"), text);
+  const auto object = cache.publish(std::move(partial), {});
   CHECK(entries_in(home.root() / "pieces") == 1);
   std::string wrong = text;
   wrong[0] ^= 1;
   test::overwrite(object.path, wrong);
-  CHECK(cache.stage_repair(object.digest)->present_bytes() == 2 * mebibyte);
+  CHECK(cache.open_repair(object.digest)->present_bytes() == 2 * mebibyte);
 }

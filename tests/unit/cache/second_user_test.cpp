@@ -9,8 +9,8 @@
 
 #include <cache/layout.hpp>
 #include <cache/records_json.hpp>
-#include <env/store/errand_folder.hpp>
 #include <env/store/key_folder.hpp>
+#include <env/store/request_folder.hpp>
 #include <execution/stage_in/node_staging.hpp>
 #include <execution/stage_in/staged_copy.hpp>
 
@@ -67,7 +67,7 @@ class Victim {
     step([&] { unpack(); });
     step([&] { records(); });
     step([&] {
-      cache::Keeping(root(), state(), clock_)
+      cache::CacheMaintenance(root(), state(), clock_)
           .collect({{}, {}, std::chrono::seconds(0), false}, observer_);
     });
     step([&] { repair(number); });
@@ -96,11 +96,11 @@ class Victim {
   void fetch(unsigned number) {
     cache::Cache cache(root(), state(), clock_);
     const std::string text = "content " + std::to_string(number % 7);
-    auto staging = cache.stage("key " + std::to_string(number % 3), {base::sha256_of(text)});
-    staging->reserve(text.size());
-    staging->write_at(0, base::as_bytes(text));
-    const auto object = cache.publish(std::move(staging), {base::sha256_of(text)});
-    auto tree = cache.stage_tree("tree " + std::to_string(number % 3));
+    auto partial = cache.open_partial("key " + std::to_string(number % 3), {base::sha256_of(text)});
+    partial->reserve(text.size());
+    partial->write_at(0, base::as_bytes(text));
+    const auto object = cache.publish(std::move(partial), {base::sha256_of(text)});
+    auto tree = cache.open_partial_tree("tree " + std::to_string(number % 3));
     tree->open("a/b", {}).write_at(0, base::as_bytes(text));
     tree->finish("a/b", "");
     tree->add("c", object);
@@ -126,14 +126,14 @@ class Victim {
   void repair(unsigned number) {
     cache::Cache cache(root(), state(), clock_);
     const std::string text = "content " + std::to_string(number % 7);
-    auto staging = cache.stage_repair(base::sha256_of(text));
-    staging->write_at(0, base::as_bytes(text));
-    cache.publish(std::move(staging), {base::sha256_of(text)});
+    auto partial = cache.open_repair(base::sha256_of(text));
+    partial->write_at(0, base::as_bytes(text));
+    cache.publish(std::move(partial), {base::sha256_of(text)});
     cache.verify(true, observer_);
   }
   void environments() {
     env::EnvironmentStore store(root() / "envs", processes_, clock_, {.state_directory = state()});
-    const env::ErrandFolder errand(root() / "envs", clock_.now());
+    const env::RequestFolder request(root() / "envs", clock_.now());
     const env::KeyFolder key(root() / "envs/source" / std::string(32, 'a'));
     const env::AttemptFolder attempt = key.begin();
     env::AttemptRecord record;
@@ -168,7 +168,8 @@ class Victim {
 
 }  // namespace
 
-TEST_CASE("second user: whatever is moved, linked and exchanged, nothing outside is touched") {
+TEST_CASE("second user: whatever is moved, linked and exchanged, nothing outside is touched",
+          "[long]") {
   if (SharedCache::is_skipped()) return;
   const test::TempHome home;
   const test::Canaries canaries(home.path());

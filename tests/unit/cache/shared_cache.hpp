@@ -3,7 +3,7 @@
 #include "cache_home.hpp"
 
 #include <sabath/base/observer.hpp>
-#include <sabath/cache/keeping.hpp>
+#include <sabath/cache/cache_maintenance.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -42,10 +42,10 @@ struct SharedCache {
   cache::Cache open(const std::string& state = "state", base::Trust trust = {}) {
     return {root(), home / state, clock, {{}, false, std::move(trust)}};
   }
-  cache::Keeping keeping() { return {root(), home / "state", clock}; }
+  cache::CacheMaintenance maintenance() { return {root(), home / "state", clock}; }
   cache::GarbageReport collect() {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    return keeping().collect({{}, {}, std::chrono::seconds(0), false}, observer);
+    return maintenance().collect({{}, {}, std::chrono::seconds(0), false}, observer);
   }
   bool is_whole() const { return std::filesystem::exists(home / "victim/old/inner/file"); }
 

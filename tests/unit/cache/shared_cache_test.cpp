@@ -2,10 +2,14 @@
 #include "cache_home.hpp"
 #include "support/child.hpp"
 
-#include <sabath/cache/keeping.hpp>
+#include <sabath/base/unique_fd.hpp>
+#include <sabath/cache/cache_maintenance.hpp>
 
 #include <catch2/catch.hpp>
 
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 using namespace sabath;
@@ -66,7 +70,7 @@ TEST_CASE("shared: what another member left unfinished is his") {
   fs::create_directories(theirs);
   base::write_file_atomically(theirs / "data", "cont");
   REQUIRE(::chown(theirs.c_str(), 65534, 65534) == 0);
-  CHECK(cache.stage(expected.hex, {expected})->present_bytes() == 0);
+  CHECK(cache.open_partial(expected.hex, {expected})->present_bytes() == 0);
   CHECK(fs::exists(theirs / "data"));
 }
 
@@ -90,12 +94,12 @@ TEST_CASE("shared: another member of the group adds, uses and pins, and hashes w
   Child other([&]() -> std::string {
     if (::setgid(group) != 0 || ::setuid(65534) != 0) return "cannot become another";
     cache::Cache cache(home / "cache", home / "theirs/state", clock);
-    if (cache.verify_one(digest, false).bytes_hashed != 12) return "did not hash";
+    if (test::verify_one(cache, digest, false).bytes_hashed != 12) return "did not hash";
     if (!cache.find(digest)) return "not found";
     put(cache, "of another");
-    cache::Keeping keeping(home / "cache", home / "theirs/state", clock);
-    keeping.pin({"x", "", "", "", {digest}});
-    const auto report = keeping.collect({{}, {}, std::chrono::seconds(0), false}, observer);
+    cache::CacheMaintenance maintenance(home / "cache", home / "theirs/state", clock);
+    maintenance.pin({"x", "", "", "", {digest}});
+    const auto report = maintenance.collect({{}, {}, std::chrono::seconds(0), false}, observer);
     return report.kept.contains("another user's") || report.kept.contains("pinned") ? ""
                                                                                     : "took it";
   });
@@ -103,4 +107,40 @@ TEST_CASE("shared: another member of the group adds, uses and pins, and hashes w
   cache::Cache cache(home / "cache", home / "state", clock);
   CHECK(cache.find(digest));
   CHECK(cache.find(base::sha256_of("of another")));
+}
+
+TEST_CASE("shared: an object of a member who is not trusted is hashed at each use") {
+  if (::geteuid() != 0) return;
+  test::TempHome home;
+  base::SystemClock clock;
+  base::Digest digest;
+  fs::path object;
+  {
+    cache::Cache cache(home / "cache", home / "state", clock, {{}, true});
+    const auto put_object = put(cache, "twelve bytes");
+    digest = put_object.digest;
+    object = put_object.path;
+    cache.publish_tree({{"x", put_object}});
+  }
+  const uid_t member = 65534;
+  REQUIRE(::chown(object.c_str(), member, member) == 0);
+  // A page that is dirty already is written to without a change of the file's times.
+  REQUIRE(::chmod(object.c_str(), 0644) == 0);
+  const base::UniqueFd fd(::open(object.c_str(), O_RDWR | O_CLOEXEC));
+  REQUIRE(fd);
+  void* const mapped = ::mmap(nullptr, 12, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
+  REQUIRE(mapped != MAP_FAILED);
+  auto* const bytes = static_cast<volatile char*>(mapped);
+  bytes[0] = 't';
+  REQUIRE(::chmod(object.c_str(), 0444) == 0);
+  cache::Cache cache(home / "cache", home / "other-state", clock);
+  CHECK(cache.find(digest));
+  CHECK(test::verify_one(cache, digest, false).bytes_hashed == 12);
+  cache::Cache trusting(
+      home / "cache", home / "trusting-state", clock, {.trust = {.owners = {member}}});
+  CHECK(trusting.find(digest));
+  CHECK(test::verify_one(trusting, digest, false).bytes_hashed == 0);
+  bytes[0] = 'T';
+  CHECK_FALSE(cache.find(digest));
+  ::munmap(mapped, 12);
 }

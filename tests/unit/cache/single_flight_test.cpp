@@ -90,7 +90,7 @@ TEST_CASE("claim: only one has it, the bytes change while it lives, and it goes 
   REQUIRE(claim);
   holder.nonce = "5678";
   CHECK_FALSE(cache::Claim::take(layout, path, holder, 5ms));
-  claim->tell(77, 200);
+  claim->set_progress(77, 200);
   const auto seen = [&] { return cache::parse_claim(cache::read_claim(path).value()).value(); };
   for (int i = 0; i < 4000 && seen().done_bytes != 77; ++i)
     std::this_thread::sleep_for(5ms);
@@ -239,13 +239,13 @@ TEST_CASE("single flight: sixty-four processes that want one object make one dow
                            [&] { return cache.find(wanted).has_value(); },
                            [&](base::Observer&) {
                              ++downloads;
-                             auto staging = cache.stage(wanted.hex, {wanted});
-                             staging->reserve(text.size());
+                             auto partial = cache.open_partial(wanted.hex, {wanted});
+                             partial->reserve(text.size());
                              for (std::size_t at = 0; at < text.size(); at += 65536) {
-                               staging->write_at(at, as_bytes(text).subspan(at, 65536));
+                               partial->write_at(at, as_bytes(text).subspan(at, 65536));
                                std::this_thread::sleep_for(2ms);
                              }
-                             cache.publish(std::move(staging), {wanted});
+                             cache.publish(std::move(partial), {wanted});
                            }},
                           observer);
       return cache.find(wanted) ? "" : "not there";
@@ -273,17 +273,17 @@ TEST_CASE("single flight: when the holder is killed, one who waits goes on with 
                         {"work",
                          [&] { return cache.find(wanted).has_value(); },
                          [&](base::Observer&) {
-                           auto staging = cache.stage(wanted.hex, {wanted});
-                           if (staging->contiguous_bytes() == 3U << 20U) {
+                           auto partial = cache.open_partial(wanted.hex, {wanted});
+                           if (partial->contiguous_bytes() == 3U << 20U) {
                              ++adopted;
                            } else {
-                             staging->write_at(0, as_bytes(text).first(3U << 20U));
+                             partial->write_at(0, as_bytes(text).first(3U << 20U));
                            }
                            ++written;
                            while (dies)
                              std::this_thread::sleep_for(1ms);
-                           staging->write_at(3U << 20U, as_bytes(text).subspan(3U << 20U));
-                           cache.publish(std::move(staging), {wanted});
+                           partial->write_at(3U << 20U, as_bytes(text).subspan(3U << 20U));
+                           cache.publish(std::move(partial), {wanted});
                          }},
                         observer);
     return cache.find(wanted) ? "" : "not there";

@@ -2,7 +2,7 @@
 #include "support/child.hpp"
 
 #include <sabath/base/observer.hpp>
-#include <sabath/cache/keeping.hpp>
+#include <sabath/cache/cache_maintenance.hpp>
 
 #include <catch2/catch.hpp>
 #include <sched.h>
@@ -104,26 +104,26 @@ TEST_CASE("cache: a full disk says what was needed and what is free, and nothing
   CacheHome home;
   on_small_file_system(home.root(), [&]() -> std::string {
     auto cache = home.open();
-    auto staging = cache.stage("reserved");
+    auto partial = cache.open_partial("reserved");
     std::string problem =
-        expect_full(error_of([&] { staging->reserve(8U << 20U); }), home.root().string());
+        expect_full(error_of([&] { partial->reserve(8U << 20U); }), home.root().string());
     if (!problem.empty()) return "reserve: " + problem;
-    staging.reset();
+    partial.reset();
     const std::string content(4U << 20U, 'x');
     const base::Digest wanted = base::sha256_of(content);
-    staging = cache.stage("written", {wanted});
+    partial = cache.open_partial("written", {wanted});
     problem = expect_full(error_of([&] {
                             for (std::size_t at = 0; at < content.size(); at += 65536)
-                              staging->write_at(at, as_bytes(content).subspan(at, 65536));
+                              partial->write_at(at, as_bytes(content).subspan(at, 65536));
                           }),
                           home.root().string());
     if (!problem.empty()) return "write: " + problem;
-    const auto kept = staging->contiguous_bytes();
-    staging.reset();
+    const auto kept = partial->contiguous_bytes();
+    partial.reset();
     base::SilentObserver observer;
     const auto report = cache.verify(true, observer);
     if (report.objects != 0 || !report.damaged.empty()) return "something was published";
-    const auto adopted = cache.stage("written", {wanted})->contiguous_bytes();
+    const auto adopted = cache.open_partial("written", {wanted})->contiguous_bytes();
     return adopted == kept && kept > 0 ? "" : "what was there cannot be gone on with";
   });
 }
@@ -156,7 +156,7 @@ TEST_CASE("gc: on a file system that is really full it makes room, again and aga
     base::SilentObserver observer;
     const auto collect = [&] {
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
-      return cache::Keeping(root, home.memo(), clock)
+      return cache::CacheMaintenance(root, home.memo(), clock)
           .collect({{}, {}, std::chrono::seconds(0), false}, observer);
     };
     { cache::Cache(root, home.memo(), clock); }
@@ -173,7 +173,7 @@ TEST_CASE("gc: on a file system that is really full it makes room, again and aga
       const auto report = collect();
       const bool is_gone =
           report.removed.size() == 3 &&
-          cache::Keeping(root, home.memo(), clock).inventory(observer).stored.empty();
+          cache::CacheMaintenance(root, home.memo(), clock).inventory(observer).stored.empty();
       // A cache that never collected has no such folder, and says so.
       const bool is_said = report.removed.empty() &&
                            report.kept.begin()->first.find("No space left") != std::string::npos;
@@ -193,10 +193,10 @@ TEST_CASE("gc: on a file system that is really full it makes room, again and aga
 TEST_CASE("cache: what is given up keeps only the space of its bytes") {
   CacheHome home;
   auto cache = home.open();
-  auto staging = cache.stage("key");
-  staging->reserve(8U << 20U);
-  staging->write_at(0, as_bytes("little"));
-  staging.reset();
+  auto partial = cache.open_partial("key");
+  partial->reserve(8U << 20U);
+  partial->write_at(0, as_bytes("little"));
+  partial.reset();
   CHECK(cache.partial_bytes("key") > 0);
   CHECK(cache.partial_bytes("key") < 1U << 20U);
   CHECK(cache.partial_bytes("another key") == 0);
@@ -221,23 +221,23 @@ TEST_CASE("cache: there is room for nothing more than the disk has, in bytes and
 TEST_CASE("cache: a size that no file can have is refused, not wrapped around") {
   CacheHome home;
   auto cache = home.open();
-  auto staging = cache.stage("key");
-  const auto error = error_of([&] { staging->reserve(~std::uint64_t{0}); });
+  auto partial = cache.open_partial("key");
+  const auto error = error_of([&] { partial->reserve(~std::uint64_t{0}); });
   REQUIRE(error);
   CHECK(error->kind() == ErrorKind::storage);
-  CHECK(error_of([&] { staging->write_at(~std::uint64_t{0} - 2, as_bytes("abcd")); }));
-  CHECK(staging->contiguous_bytes() == 0);
+  CHECK(error_of([&] { partial->write_at(~std::uint64_t{0} - 2, as_bytes("abcd")); }));
+  CHECK(partial->contiguous_bytes() == 0);
 }
 
 TEST_CASE("cache: what was reserved and not needed is given back") {
   CacheHome home;
   auto cache = home.open();
-  auto staging = cache.stage("key");
-  staging->reserve(8U << 20U);
+  auto partial = cache.open_partial("key");
+  partial->reserve(8U << 20U);
   CHECK(cache.partial_bytes("key") >= 8U << 20U);
-  staging->reserve(6);
-  staging->write_at(0, as_bytes("little"));
-  const auto object = cache.publish(std::move(staging), {});
+  partial->reserve(6);
+  partial->write_at(0, as_bytes("little"));
+  const auto object = cache.publish(std::move(partial), {});
   struct stat status {};
   REQUIRE(::stat(object.path.c_str(), &status) == 0);
   CHECK(status.st_size == 6);
@@ -253,7 +253,7 @@ TEST_CASE("cache: one that may only be read gives what it has, and says why it t
   on_read_only_file_system(home.root(), [&]() -> std::string {
     auto cache = home.open_as_stranger();
     if (!cache.find(object.digest)) return "what is there is not found";
-    cache.materialise(object, home / "out");
+    cache.place(object, home / "out");
     for (const auto& write : std::vector<std::function<void()>>{
              [&] { put(cache, "new"); },
              [&] {

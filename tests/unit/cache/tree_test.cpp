@@ -107,7 +107,7 @@ TEST_CASE("cache: a damaged tree is absent, set aside, and made again") {
     fs::remove(tree.path / "data/link");
     fs::create_symlink("../code/run.sh", tree.path / "data/link");
   }
-  const auto report = cache.verify_one(tree.digest, false);
+  const auto report = test::verify_one(cache, tree.digest, false);
   CHECK(report.trees == 1);
   CHECK(report.damaged.size() == 1);
   CHECK_FALSE(cache.find_tree(tree.digest));
@@ -121,10 +121,10 @@ TEST_CASE("cache: who found a tree right does not hash it again, others do") {
   CacheHome home;
   auto cache = home.open();
   const auto tree = unpack(cache, small_archive);
-  CHECK(home.open().verify_one(tree.digest, false).bytes_hashed == 0);
+  CHECK(test::verify_one(home.open(), tree.digest, false).bytes_hashed == 0);
   auto stranger = home.open_as_stranger();
-  CHECK(stranger.verify_one(tree.digest, false).bytes_hashed == 15);
-  CHECK(stranger.verify_one(tree.digest, false).bytes_hashed == 0);
+  CHECK(test::verify_one(stranger, tree.digest, false).bytes_hashed == 15);
+  CHECK(test::verify_one(stranger, tree.digest, false).bytes_hashed == 0);
 }
 
 TEST_CASE("cache: a tree of objects takes no second copy of them and survives a move") {
@@ -226,10 +226,10 @@ TEST_CASE("cache: a tree of many files is durable and found too") {
 namespace {
 
 cache::Tree tree_of_one_file(cache::Cache& cache, const std::string& content) {
-  auto staging = cache.stage_tree(content);
-  staging->open("file").write_at(0, base::as_bytes(content));
-  staging->finish("file", "");
-  return cache.publish(std::move(staging));
+  auto partial = cache.open_partial_tree(content);
+  partial->open("file").write_at(0, base::as_bytes(content));
+  partial->finish("file", "");
+  return cache.publish(std::move(partial));
 }
 
 }  // namespace

@@ -68,7 +68,7 @@ TEST_CASE("verify: a second look at many objects reads nothing, `full` reads all
   CHECK(stranger.verify(false, observer).damaged.empty());
 }
 
-TEST_CASE("verify: each kind of damage among many objects is found") {
+TEST_CASE("verify: each kind of damage among many objects is found", "[long]") {
   CacheHome home;
   auto cache = home.open();
   const Filled filled = fill(cache);
@@ -100,7 +100,7 @@ TEST_CASE("verify: each kind of damage among many objects is found") {
     CHECK(finding.digest);
 }
 
-TEST_CASE("verify: each kind of damage in a tree is found") {
+TEST_CASE("verify: each kind of damage in a tree is found", "[long]") {
   CacheHome home;
   auto cache = home.open();
   const Filled filled = fill(cache);

@@ -52,7 +52,7 @@ TEST_CASE("verify: what is damaged is named and stays where it is") {
   CHECK(report.damaged.front().problem.find(base::sha256_of("wrong bytes").text()) !=
         std::string::npos);
   CHECK(fs::exists(object.path));
-  const auto one = cache.verify_one(object.digest, false);
+  const auto one = test::verify_one(cache, object.digest, false);
   CHECK(one.objects == 1);
   CHECK(one.damaged.size() == 1);
 }
@@ -96,7 +96,7 @@ TEST_CASE("verify: strangers among objects and trees are named") {
 
 TEST_CASE("verify: one digest that is not there is counted as nothing") {
   CacheHome home;
-  const auto report = home.open().verify_one(base::sha256_of("nothing"), true);
+  const auto report = test::verify_one(home.open(), base::sha256_of("nothing"), true);
   CHECK(report.objects + report.trees == 0);
   CHECK(report.damaged.empty());
 }

@@ -4,6 +4,7 @@
 #include "unit/spec/full_values.hpp"
 
 #include <sabath/catalog/catalog.hpp>
+#include <sabath/spec/run_record.hpp>
 
 #include <string>
 #include <vector>

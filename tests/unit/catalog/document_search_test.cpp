@@ -1,5 +1,7 @@
 #include "unit/catalog/catalog_home.hpp"
 
+#include <sabath/spec/run_record.hpp>
+
 #include <catch2/catch.hpp>
 
 using namespace sabath;

@@ -43,7 +43,7 @@ TEST_CASE("catalog: a missing file and an empty one become a catalog of the newe
   if (empty) write_text(home.file(), "");
   const Catalog catalog(home.file());
   const catalog::CatalogStats stats = catalog.stats();
-  CHECK(stats.schema_version == 5);
+  CHECK(stats.schema_version == 6);
   CHECK(stats.runs == 0);
   CHECK(stats.documents == 0);
   CHECK(stats.size_bytes == fs::file_size(home.file()));
@@ -64,18 +64,19 @@ TEST_CASE("catalog: what was written is there when it is opened again") {
 
 TEST_CASE("catalog: a kept catalog of an older version opens, is searched and takes new runs") {
   const CatalogHome home;
-  const std::string version = GENERATE("v1.db", "v2.db", "v3.db", "v4.db");
+  const std::string version = GENERATE("v1.db", "v2.db", "v3.db", "v4.db", "v5.db");
   fs::copy_file(fs::path(SABATH_TEST_DATA) / "catalog" / version, home.file());
   fs::permissions(home.file(), fs::perms::owner_read | fs::perms::owner_write);
   Catalog catalog(home.file());
   const catalog::CatalogStats stats = catalog.stats();
-  CHECK(stats.schema_version == 5);
+  CHECK(stats.schema_version == 6);
   CHECK(stats.runs == 2);
   CHECK(stats.metrics == 1);
   CHECK(stats.documents == 1);
   const catalog::RunRow newest = catalog.select("@running", {}).front();
   CHECK(newest.id == "tiny-20261120-103202-abcdefgh");
   CHECK(newest.state == spec::RunState::planned);
+  CHECK(newest.placed == newest.created);
   CHECK(catalog.search("thermals").front().name == "thermals");
   CHECK(catalog.select("environment=abab", {}).size() == (version == "v1.db" ? 0 : 1));
   CHECK(catalog.is_filled());  // its runs were indexed as they came
@@ -126,7 +127,7 @@ TEST_CASE("catalog: one of a newer version is refused with both numbers, and lef
   const base::Error error = error_of([&] { Catalog catalog(home.file()); });
   CHECK(error.kind() == ErrorKind::catalog);
   CHECK(contains(error.what(), "is of version 97"));
-  CHECK(contains(error.what(), "versions up to 5"));
+  CHECK(contains(error.what(), "versions up to 6"));
   CHECK(contains(error.hint(), "newer sabath"));
   CHECK(SQLite::Database(home.file().string()).execAndGet("pragma user_version").getInt() == 97);
 }

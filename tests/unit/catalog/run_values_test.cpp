@@ -1,6 +1,7 @@
 #include "unit/catalog/catalog_home.hpp"
 
 #include <sabath/base/error.hpp>
+#include <sabath/spec/run_record.hpp>
 
 #include <catch2/catch.hpp>
 #include <sqlite3.h>
@@ -122,7 +123,8 @@ TEST_CASE("run values: columns of imported tables are keys, selections and hosts
   CHECK(catalog.select("@last", {}).front().id == numbered_record(1).run_id);
 }
 
-TEST_CASE("run values: a question that memory ends in its middle leaves no transaction open") {
+TEST_CASE("run values: a question that memory ends in its middle leaves no transaction open",
+          "[long]") {
   const CatalogHome home;
   {
     Catalog catalog(home.file());

@@ -3,6 +3,7 @@
 #include "unit/catalog/catalog_home.hpp"
 
 #include <sabath/catalog/selection_terms.hpp>
+#include <sabath/spec/run_record.hpp>
 
 using namespace sabath;
 using base::ErrorKind;

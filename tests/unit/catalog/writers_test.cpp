@@ -66,7 +66,8 @@ TEST_CASE("catalog: a reader is not disturbed by a transaction that is still ope
   CHECK(reader.runs().size() == 2);
 }
 
-TEST_CASE("catalog: a process that is asked to stop does not wait long for another one's lock") {
+TEST_CASE("catalog: a process that is asked to stop does not wait long for another one's lock",
+          "[long]") {
   const CatalogHome home;
   Catalog holder(home.file());
   const Catalog::Transaction transaction(holder);

@@ -54,8 +54,8 @@ TEST_CASE("collect: a row that cannot be read is counted, and the others are tak
   REQUIRE(got.examples.size() == 6);
   CHECK(got.examples[0].line == 3);
   CHECK(got.examples[0].problem == "has 1 columns, the header has 2");
-  CHECK(got.examples[1].problem == "has 'abc', which is no number");
-  CHECK(got.examples[4].problem == "has '0,5', which is no number");
+  CHECK(got.examples[1].problem == "has 'abc', which is not a number");
+  CHECK(got.examples[4].problem == "has '0,5', which is not a number");
   CHECK(got.examples[5].line == 10);
   CHECK(got.examples[5].problem == "has a quote that does not end");
 }
@@ -123,4 +123,42 @@ TEST_CASE("collect: a column that is not there is told with those that are") {
   CHECK(left.values("loss") == Values{1});
   REQUIRE(got.collected.notes.size() == 1);
   CHECK_THAT(got.collected.notes[0], Contains("it has epoch, loss"));
+}
+
+TEST_CASE("collect: a table whose column is there twice is refused") {
+  for (const char* header : {"x,x", "step,x,step", "x,epoch, epoch "}) {
+    INFO(header);
+    StageLeft left;
+    left.file("outputs/log.csv", std::string(header) + "\n1,2,3\n4,5\n");
+    const auto got = left.collect({column("x")});
+    CHECK(left.sink.points.empty());
+    REQUIRE(got.examples.size() == 1);
+    CHECK(got.examples[0].line == 1);
+    CHECK_THAT(got.examples[0].problem, Contains("has the column '") && Contains("' twice"));
+  }
+  StageLeft left;
+  left.file("outputs/log.csv", "y,y,x\n1,2,3\n");
+  CHECK(left.collect({column("x")}).bad_lines == 0);
+}
+
+TEST_CASE("collect: a cell that is too small for a double is not 0") {
+  StageLeft left;
+  left.file("outputs/log.csv", "x\n1e-400\n0e-400\n4.9e-324\n");
+  const auto got = left.collect({column("x")});
+  CHECK(left.values("x") == Values{0, 4.9e-324});
+  REQUIRE(got.examples.size() == 1);
+  CHECK(got.examples[0].problem == "has '1e-400', which is too small");
+}
+
+TEST_CASE("collect: steps of a table are not rounded") {
+  StageLeft left;
+  left.file("outputs/log.csv",
+            "step,x\n9007199254740993.0,1\n9223372036854775808,2\n1e-400,3\n\"1,001\",4\nlast,5\n");
+  const auto got = left.collect({column("x")});
+  REQUIRE(left.values("x") == Values{1, 2, 3, 4, 5});
+  CHECK(left.point("x", 0).step == 9007199254740993);
+  CHECK(left.point("x", 1).step == base::no_step);
+  REQUIRE(got.collected.notes.size() == 1);
+  CHECK_THAT(got.collected.notes[0],
+             Contains("3 line(s)") && Contains("log.csv:3: '9223372036854775808'"));
 }

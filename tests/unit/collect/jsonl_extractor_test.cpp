@@ -261,7 +261,7 @@ TEST_CASE("collect: of a code's own JSON lines one that cannot be read is counte
   CHECK(got.bad_lines == 4);
   REQUIRE(got.examples.size() == 4);
   CHECK(got.examples[1].problem == "is not a JSON object");
-  CHECK(got.examples[2].problem == "'v' is no number");
+  CHECK(got.examples[2].problem == "'v' is not a number");
 }
 
 TEST_CASE("collect: JSON lines between others of a log are read, and what is none is told") {
@@ -273,4 +273,51 @@ TEST_CASE("collect: JSON lines between others of a log are read, and what is non
   REQUIRE(got.collected.notes.size() == 1);
   CHECK_THAT(got.collected.notes[0],
              Catch::Contains("stdout.log:2: is not JSON") && Catch::Contains("1 such line(s)"));
+}
+
+TEST_CASE("collect: what locates a value is there once, too") {
+  for (const char* name : {"epoch", "time", "sample_order"}) {
+    INFO(name);
+    const std::string member = "\"" + std::string(name) + "\": ";
+    const bool is_text = std::string(name) == "sample_order";
+    const auto got = collect_text("{" + member + (is_text ? "\"a\", " : "1.5, ") + member +
+                                  (is_text ? "\"b\", " : "2, ") + "\"loss\": 1}\n");
+    CHECK(got.points.empty());
+    REQUIRE(got.extraction.examples.size() == 1);
+    CHECK(got.extraction.examples[0].problem == "'" + std::string(name) + "' is there twice");
+  }
+}
+
+TEST_CASE("collect: a step is never rounded") {
+  const auto got = collect_text(
+      "{\"step\": 9007199254740993.0, \"v\": 1}\n{\"step\": 2.99999999999999999999, \"v\": 1}\n");
+  REQUIRE(got.points.at("train/v").size() == 1);
+  CHECK(got.points.at("train/v")[0].step == 9007199254740993);
+  CHECK(got.extraction.examples.at(0).problem == "'step' is not a whole number");
+}
+
+TEST_CASE("collect: of a code's own JSON lines one with a name twice, or too small, is refused") {
+  test::StageLeft left;
+  left.file("outputs/x.jsonl",
+            "{\"x\": 1, \"x\": 2}\n{\"x\": null, \"\\u0078\": 2}\n{\"step\": 1, \"x\": 1, "
+            "\"step\": 2}\n{\"x\": 1e-400}\n{\"x\": \"2e-400\"}\n{\"y\": 1, \"y\": 2, \"x\": 5}\n");
+  const auto got = left.collect({test::metric_from("x", spec::SourceKind::jsonl, {}, "x.jsonl")});
+  CHECK(left.values("x") == std::vector<double>{5});
+  REQUIRE(got.examples.size() == 5);
+  CHECK(got.examples[0].problem == "'x' is there twice");
+  CHECK(got.examples[1].problem == "'x' is there twice");
+  CHECK(got.examples[2].problem == "'step' is there twice");
+  CHECK(got.examples[3].problem == "'x' is too small");
+  CHECK(got.examples[4].problem == "'x' is too small");
+}
+
+TEST_CASE("collect: a step of a code's own JSON lines that points cannot have is told") {
+  test::StageLeft left;
+  left.file("outputs/x.jsonl",
+            "{\"step\": 9007199254740993.0, \"x\": 1}\n{\"step\": 1e30, \"x\": 2}\n");
+  const auto got = left.collect({test::metric_from("x", spec::SourceKind::jsonl, {}, "x.jsonl")});
+  CHECK(left.point("x", 0).step == 9007199254740993);
+  CHECK(left.point("x", 1).step == base::no_step);
+  REQUIRE(got.collected.notes.size() == 1);
+  CHECK_THAT(got.collected.notes[0], Catch::Contains("x.jsonl:2: '1e30'"));
 }

@@ -63,10 +63,10 @@ TEST_CASE("collect: MLLOG lines that cannot be read are counted") {
   const auto got = left.collect({metric_from("a", SourceKind::mllog)});
   CHECK(left.values("a") == Values{1});
   CHECK(got.bad_lines == 7);
-  CHECK_THAT(got.examples.at(0).problem, Contains("is no MLLOG event"));
+  CHECK_THAT(got.examples.at(0).problem, Contains("is not an MLLOG event"));
 }
 
-TEST_CASE("collect: a value that is nested too deeply is no MLLOG event") {
+TEST_CASE("collect: a value that is nested too deeply is not an MLLOG event") {
   StageLeft left;
   const auto nested = [](std::size_t depth) {
     return ":::MLLOG {\"key\": \"a\", \"value\": " + std::string(depth, '[') +
@@ -155,7 +155,7 @@ TEST_CASE("collect: a log that only speaks of MLLOG fails nothing") {
   got = left.collect({});
   CHECK(got.bad_lines == 0);
   REQUIRE(got.collected.notes.size() == 1);
-  CHECK_THAT(got.collected.notes[0], Contains("stdout.log:1: is no MLLOG event"));
+  CHECK_THAT(got.collected.notes[0], Contains("stdout.log:1: is not an MLLOG event"));
   CHECK(left.values("eval_accuracy").size() == 2);
 }
 
@@ -230,7 +230,7 @@ TEST_CASE("collect: what MLLOG lines say and is not kept is told") {
         "1 line(s) have an epoch or step that is not whole; their values are kept without it; the "
         "first is stdout.log:6: '2.5'");
   CHECK(got.collected.notes[3] ==
-        "stdout.log:5: 'phase' of an epoch or step is no number (1 such event(s), left out)");
+        "stdout.log:5: 'phase' of an epoch or step is not a number (1 such event(s), left out)");
 }
 
 TEST_CASE("collect: steps of MLLOG lines are steps or samples, never both in one series") {
@@ -251,4 +251,46 @@ TEST_CASE("collect: samples of MLLOG lines say nothing of a series of JSON lines
   left.out(event("loss", "4", R"("samples_count": 512)"));
   CHECK(left.collect({}).counts_samples.empty());
   CHECK(left.values("loss") == Values{1});
+}
+
+TEST_CASE("collect: an MLLOG event with a name twice, or a number too small, is refused") {
+  StageLeft left;
+  left.out(
+      ":::MLLOG {\"key\": \"v\", \"value\": 1, \"value\": 2}\n"
+      ":::MLLOG {\"key\": \"v\", \"key\": \"w\", \"value\": 2}\n"
+      ":::MLLOG {\"key\": \"k\", \"value\": {\"v\": 1, \"v\": 2}}\n"
+      ":::MLLOG {\"key\": \"v\", \"value\": 1, \"metadata\": {\"step\": 1, \"step\": 2}}\n"
+      ":::MLLOG {\"key\": \"v\", \"value\": 1e-400}\n"
+      ":::MLLOG {\"key\": \"v\", \"value\": \"1e-400\"}\n"
+      ":::MLLOG {\"key\": \"k\", \"value\": {\"v\": 2e-400}}\n"
+      ":::MLLOG {\"key\": \"v\", \"value\": " +
+      std::string(60, '7') + "}\n:::MLLOG {\"key\": \"v\", \"value\": 0.0}\n");
+  const auto got = left.collect({metric_from("v", SourceKind::mllog)});
+  CHECK(left.values("v") == Values{0});
+  REQUIRE(got.examples.size() == 8);
+  CHECK(got.examples[0].problem == "'value' is there twice");
+  CHECK(got.examples[1].problem == "'key' is there twice");
+  CHECK(got.examples[2].problem == "'v' is there twice");
+  CHECK(got.examples[3].problem == "'step' is there twice");
+  CHECK(got.examples[4].problem == "'value' is too small");
+  CHECK(got.examples[5].problem == "'value' is too small");
+  CHECK(got.examples[6].problem == "'v' is too small");
+  CHECK(got.examples[7].problem == "'value' has more digits than can be kept");
+}
+
+TEST_CASE(
+    "collect: steps of MLLOG lines are not rounded, and one that points cannot have is told") {
+  StageLeft left;
+  left.out(event("v", "1", R"("step_num": 9007199254740993.0)") +
+           event("v", "2", R"("step_num": 1e30)") + event("v", "3", R"("step_num": 1.5)") +
+           event("v", "4", R"("step_num": "7")") + event("v", "\"1/2\"", R"("step_num": 8)"));
+  const auto got = left.collect({metric_from("v", SourceKind::mllog)});
+  REQUIRE(left.values("v") == Values{1, 2, 3, 4});
+  CHECK(left.point("v", 0).step == 9007199254740993);
+  CHECK(left.point("v", 1).step == base::no_step);
+  CHECK(left.point("v", 3).step == 7);
+  REQUIRE(got.collected.notes.size() == 2);
+  CHECK(got.collected.notes[1] ==
+        "stdout.log:5: 'v' of a metric is not a number (1 such event(s), left out)");
+  CHECK_THAT(got.collected.notes[0], Contains("2 line(s)") && Contains("stdout.log:2: '1e30'"));
 }

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include <cmath>
+#include <string>
 
 using namespace sabath::collect;
 
@@ -14,7 +15,8 @@ TEST_CASE("collect: numbers as programs print them") {
   CHECK(std::isnan(*number_of("NaN")));
   CHECK(std::signbit(*number_of("-0.0")));
   CHECK(number_of("4.9e-324") == 4.9e-324);
-  CHECK(number_of("1e-999") == 0.0);
+  CHECK(number_of("0e-999") == 0.0);
+  CHECK(number_of("0x0p-9999") == 0.0);
   CHECK(number_of("1.0D-05") == 1e-5);
   CHECK(number_of("-2d3") == -2000.0);
   CHECK(number_of("1e3d4") == std::nullopt);
@@ -28,6 +30,11 @@ TEST_CASE("collect: numbers as programs print them") {
                            "1.5.2",
                            "1e999",
                            "-1e999",
+                           "1e-400",
+                           "-1e-999",
+                           "7e-330",
+                           "1.0D-400",
+                           "0x1p-1080",
                            "0x",
                            "0x1p99999",
                            "1 2",
@@ -47,6 +54,19 @@ TEST_CASE("collect: a unit may stand behind a number where that is asked for") {
   CHECK_FALSE(number_of("1e999s", Suffix::unit));
   CHECK_FALSE(number_of("12m30s", Suffix::unit));
   CHECK(number_of("3 m/s2", Suffix::unit) == 3.0);
+  CHECK(number_of("3 m-1", Suffix::unit) == 3.0);
+  CHECK_FALSE(number_of("5ms-10ms", Suffix::unit));
+  CHECK_FALSE(number_of("5ms-10", Suffix::unit));
+}
+
+TEST_CASE("collect: why a text is not a number") {
+  CHECK(number_problem("1").empty());
+  CHECK(number_problem("abc") == "is not a number");
+  CHECK(number_problem("1e-400") == "is too small");
+  CHECK(number_problem("-1D-400") == "is too small");
+  CHECK(number_problem("1e400") == "is too large");
+  CHECK(number_problem("0x1p99999") == "is too large");
+  CHECK(number_problem(std::string(60, '7')) == "has more digits than can be kept");
 }
 
 TEST_CASE("collect: where a number ends is one question") {
@@ -68,10 +88,32 @@ TEST_CASE("collect: whole numbers") {
   CHECK(whole_number_of("+12") == 12);
   CHECK(whole_number_of("-9223372036854775808") == INT64_MIN);
   CHECK(whole_number_of("3.0") == 3);
-  for (const char* text : {"", "3.5", "nan", "inf", "1e30", "9223372036854775808", "0x"}) {
+  CHECK(whole_number_of("-3e2") == -300);
+  CHECK(whole_number_of("1.5e1") == 15);
+  CHECK(whole_number_of("300e-2") == 3);
+  CHECK(whole_number_of("0.0e9") == 0);
+  CHECK(whole_number_of("1d3") == 1000);
+  CHECK(whole_number_of("0x10") == 16);
+  CHECK(whole_number_of("9007199254740993.0") == 9007199254740993);
+  CHECK(whole_number_of("-9223372036854775808.0") == INT64_MIN);
+  for (const char* text : {"",
+                           "3.5",
+                           "nan",
+                           "inf",
+                           "1e30",
+                           "9223372036854775808",
+                           "9223372036854775808.0",
+                           "2.99999999999999999999",
+                           "1e-400",
+                           "+-1",
+                           "0x"}) {
     INFO(text);
     CHECK_FALSE(whole_number_of(text));
   }
+  for (const char* text : {"3.5", "1e30", "1e999", "1e-400", "9223372036854775808", "1,000", "1/2"})
+    CHECK(is_not_whole(text));
+  for (const char* text : {"", "3", "3.0", "nan", "inf", "abc"})
+    CHECK_FALSE(is_not_whole(text));
 }
 
 TEST_CASE("collect: times are seconds, or a date and a time") {

@@ -3,10 +3,13 @@
 
 #include <sabath/base/file.hpp>
 
+#include <boost/crc.hpp>
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include <bit>
 #include <cmath>
+#include <cstdint>
 
 using namespace sabath;
 using Catch::Contains;
@@ -25,6 +28,37 @@ spec::MetricSpec tag(const std::string& name, const std::string& file = {}) {
 
 std::vector<double> written() {
   return nlohmann::json::parse(data("values.json")).at("loss/train").get<std::vector<double>>();
+}
+
+std::string little_endian(std::uint64_t value, std::size_t width) {
+  std::string bytes;
+  for (std::size_t i = 0; i < width; ++i)
+    bytes += static_cast<char>(value >> (8 * i) & 0xFFU);
+  return bytes;
+}
+
+std::string masked_crc(const std::string& bytes) {
+  boost::crc_optimal<32, 0x1EDC6F41, 0xFFFFFFFF, 0xFFFFFFFF, true, true> crc;
+  crc.process_bytes(bytes.data(), bytes.size());
+  return little_endian(std::rotr(static_cast<std::uint32_t>(crc.checksum()), 15) + 0xA282EAD8U, 4);
+}
+
+/// A record of an event file.
+std::string frame(const std::string& message) {
+  const std::string length = little_endian(message.size(), 8);
+  return length + masked_crc(length) + message + masked_crc(message);
+}
+
+/// Field 2 of a Summary.Value: simple_value.
+std::string float_field(float value) {
+  return "\x15" + little_endian(std::bit_cast<std::uint32_t>(value), 4);
+}
+
+/// Field 5 of an Event: a Summary of one Value.
+std::string summary(const std::string& value) {
+  const auto size = [](const std::string& text) { return static_cast<char>(text.size()); };
+  const std::string field = std::string("\x0a") + size(value) + value;
+  return std::string("\x2a") + size(field) + field;
 }
 
 constexpr const char* usual = "own/work/runs/a/events.out.tfevents.1700000000.host.1.0";
@@ -81,7 +115,8 @@ TEST_CASE("collect: folders of event files are ranks, files of one folder go on"
   CHECK(left.point("loss/train", 2 * one).rank == 1);
 }
 
-TEST_CASE("collect: an event file that is cut off anywhere keeps what is before the cut") {
+TEST_CASE("collect: an event file that is cut off anywhere keeps what is before the cut",
+          "[long]") {
   const std::string whole = data("x.tfevents");
   std::size_t most = 0;
   for (std::size_t length = 0; length < whole.size(); length += 13) {
@@ -117,4 +152,21 @@ TEST_CASE("collect: a file that is no event file is told") {
   const auto got = left.collect({tag("loss/train")});
   CHECK(got.bad_lines == 1);
   CHECK_THAT(got.examples[0].problem, Contains("checksum is wrong"));
+}
+
+TEST_CASE("collect: an event that has a value twice is refused") {
+  const std::string tag_v = "\x0a\x01v";
+  const std::string one = float_field(1);
+  const std::string two = float_field(2);
+  const std::string step = "\x10\x01";
+  const std::string twice = GENERATE_COPY(step + summary(tag_v + one + two),
+                                          step + summary(tag_v + "\x0a\x01w" + one),
+                                          step + "\x10\x02" + summary(tag_v + one));
+  StageLeft left;
+  left.file("outputs/x.tfevents", frame(step + summary(tag_v + one)) + frame(twice));
+  const auto got = left.collect({tag("v", "x.tfevents")});
+  CHECK(left.values("v") == std::vector<double>{1});
+  REQUIRE(got.examples.size() == 1);
+  CHECK(got.examples[0].line == 2);
+  CHECK(got.examples[0].problem == "has two values where there is one");
 }

@@ -102,7 +102,22 @@ TEST_CASE("collect: keys and values as people print them") {
                         {"loss=.5", {0.5}},
                         {"loss: 1d-5", {1e-5}},
                         {"loss:1.0D+03", {1000}},
-                        {"loss: 97/100 (97%)", {97}},
+                        {"loss: 0x1.8p+3", {12}},
+                        {"loss: 3 GB of 100 GB", {3}},
+                        {"loss: 3% of 100", {3}},
+                        {"loss: 3; 4", {3}},
+                        {"loss=3;acc=4", {3}},
+                        {"loss: 32.5dB", {32.5}},
+                        {"loss: 350it/s", {350}},
+                        {"loss: 0.5 (0.6)", {0.5}},
+                        {"loss: 0.5\xc2\xb1"
+                         "0.1",
+                         {0.5}},
+                        {"loss: 0.5 - 3it/s", {0.5}},
+                        {"loss: 0.5->0.6", {0.5}},
+                        {"*** loss ***", {}},
+                        {"loss: **0.5**", {}},
+                        {"loss * 2", {}},
                         {"loss 1 loss 2", {1, 2}},
                         {"val_loss: 0.5", {}},
                         {"train/loss: 0.5", {}},
@@ -180,7 +195,17 @@ TEST_CASE("collect: a unit behind a number is turned into that of the metric") {
                         {"1", "93 %", 0.93},
                         {"1", "93.1%", 0.931},
                         {"%", "93.1%", 93.1},
-                        {"s", "12 of 30", 12},
+                        {"GB", "12 GB of 30 GB", 12},
+                        {"A", "500 mA", 0.5},
+                        {"Ry", "-12.5 mRy", -0.0125},
+                        {"K", "12 mK", 0.012},
+                        {"F", "5 nF", 5e-9},
+                        {"Mtok", "350 ktok", 0.35},
+                        {"MLUPS", "3 GLUPS", 3000},
+                        {"Mtok/s", "350 ktok/s", 0.35},
+                        {"pJ", "12 pJ/FLOP", 12},
+                        {"s", "513.32063ms", 0.51332063},
+                        {"s", "5 h min 3", 18000},
                         {"s", "12ms/step", 0.012},
                         {"ms", "1.5D+00s", 1500},
                         {"K", "300K", 300},
@@ -248,9 +273,9 @@ TEST_CASE("collect: a decimal comma and what no double holds are told, not guess
   StageLeft left;
   left.out("loss=0,5\nloss=1e999\nloss=0.25\nloss=1e-999\n");
   const auto got = left.collect({metric_from("loss", SourceKind::key_value)});
-  CHECK(left.values("loss") == Values{0.25, 0});
+  CHECK(left.values("loss") == Values{0.25});
   REQUIRE(got.collected.notes.size() == 1);
-  CHECK_THAT(got.collected.notes[0], Contains("2 match(es)") && Contains("stdout.log:1: '0,5'"));
+  CHECK_THAT(got.collected.notes[0], Contains("3 match(es)") && Contains("stdout.log:1: '0,5'"));
   CHECK(got.bad_lines == 0);
 }
 
@@ -290,8 +315,56 @@ TEST_CASE("collect: what is another number than its beginning is told, not guess
                         {"3 km^2", "m^2"},
                         {"3 mm2", "cm2"},
                         {"3 mmol", "s"},
+                        {"1.5 M", "1"},
+                        {"1/2", ""},
+                        {"45/50", ""},
+                        {"45 / 50", "1"},
+                        {"97/100 (97%)", ""},
+                        {"50%/60%", "%"},
+                        {"12ms/100", "ms"},
+                        {"5ms-10ms", ""},
+                        {"1+2j", ""},
+                        {"1*2", ""},
+                        {"2^10", ""},
+                        {"2**10", ""},
+                        {"1.5 x 10^5", "s"},
+                        {"1.5\xc3\x97"
+                         "10^5",
+                         ""},
+                        {"1\xe2\x80\x93"
+                         "2",
+                         ""},
+                        {"1'000", ""},
+                        {"1~2", ""},
+                        {"1.#INF", ""},
+                        {"1.#QNAN", "s"},
+                        {"1\xc2\xbd", ""},
+                        {"2\xe2\x81\xb5", ""},
+                        {"1 + 2im", ""},
+                        {"1.5 - 2.5e-3j", "1"},
+                        {"0b1", ""},
+                        {"0o17", ""},
+                        {"5fa37", ""},
                         {"12 hits", "its"},
-                        {"1.5 M", "1"}};
+                        {"3k/s", "1/s"},
+                        {"3.2 M/s", "1/s"},
+                        {"2.5 Mtok/s", "1/s"},
+                        {"12ab", ""},
+                        {"12ab", "s"},
+                        {"1e5f", ""},
+                        {"12img", ""},
+                        {"12 of 30", ""},
+                        {"12 of 30", "s"},
+                        {"3 out of 4", "1"},
+                        {"1;2", ""},
+                        {"1|2", "s"},
+                        {"1@2", ""},
+                        {"1&2", ""},
+                        {"1#2", ""},
+                        {"1\\2", ""},
+                        {"1e-323ms", "s"},
+                        {"****", "s"},
+                        {"*", ""}};
   for (const Case& one : cases) {
     INFO(one.text << " in " << one.unit);
     StageLeft left;
@@ -465,4 +538,27 @@ TEST_CASE("collect: a metric of another stage is not looked for") {
   CHECK(left.collect({metric}).points == 0);
   metric.from.stage = "train";
   CHECK(left.collect({metric}).points == 1);
+}
+
+TEST_CASE("collect: a number that continues is told with all of it") {
+  StageLeft left;
+  left.out("x ******\nx: 45/50 right\nx=1\n");
+  const auto got = left.collect({metric_from("x", SourceKind::key_value)});
+  CHECK(left.values("x") == Values{1});
+  REQUIRE(got.collected.notes.size() == 1);
+  CHECK_THAT(got.collected.notes[0], Contains("2 match(es)") && Contains("stdout.log:1: '******'"));
+  left.out("x: 45/50 right\n");
+  CHECK_THAT(left.collect({metric_from("x", SourceKind::key_value)}).collected.notes.at(0),
+             Contains("'45/50'"));
+}
+
+TEST_CASE("collect: a step with separators of thousands is not its beginning") {
+  StageLeft left;
+  left.out("step 1,000 loss=0.5\nepoch 2'000: loss=1\n");
+  const auto got = left.collect({metric_from("loss", SourceKind::key_value)});
+  REQUIRE(left.values("loss") == Values{0.5, 1});
+  CHECK(left.point("loss", 0).step == base::no_step);
+  CHECK(left.point("loss", 1).epoch == base::no_step);
+  REQUIRE(got.collected.notes.size() == 1);
+  CHECK_THAT(got.collected.notes[0], Contains("2 match(es)") && Contains("'1,000'"));
 }

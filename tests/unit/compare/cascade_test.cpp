@@ -39,8 +39,8 @@ TEST_CASE("cascade: a gradient norm that parts before the loss is told though no
   // What decides stays what is declared.
   CHECK(comparison.first_divergence_in == "train/loss");
   CHECK_THAT(comparison.likely_cause,
-             Contains("it parts at step 2 (epoch 1); before that train/grad_norm, which is not "
-                      "declared, parts at step 1 (epoch 1)") &&
+             Contains("it diverges at step 2 (epoch 1); before that train/grad_norm, which is not "
+                      "declared, diverges at step 1 (epoch 1)") &&
                  Contains("the first gradient norm (train/grad_norm, not declared) differs, the "
                           "first loss is equal"));
   CHECK(cause_of(b, a) == comparison.likely_cause);
@@ -65,9 +65,10 @@ TEST_CASE("cascade: where all that is judged is equal an undeclared metric is to
   const auto comparison = compare_two(a, b, judging({"loss"}));
   CHECK(comparison.result == spec::Verdict::pass);
   CHECK_FALSE(comparison.first_divergence);
-  CHECK_THAT(comparison.likely_cause,
-             Contains("all that is judged is equal; train/grad_norm, which is not declared, parts "
-                      "at step 3"));
+  CHECK_THAT(
+      comparison.likely_cause,
+      Contains("all that is judged is equal; train/grad_norm, which is not declared, diverges "
+               "at step 3"));
   CHECK(cause_of(a, a).empty());
 }
 

@@ -94,7 +94,7 @@ TEST_CASE("groups: spread is held against the margin, pair by pair") {
   CHECK(compared(hosts, some(values), 0.3).result == Verdict::fail);
 }
 
-TEST_CASE("groups: among many pairs a difference by chance is no FAIL") {
+TEST_CASE("groups: among many pairs a difference by chance is no FAIL", "[long]") {
   NormalValues normal(2);
   int failed = 0;
   for (int i = 0; i < 20; ++i) {
@@ -245,7 +245,7 @@ TEST_CASE("groups: the worst of the judged metrics is the verdict, performance i
   CHECK(compare_groups(request).classes == 2);
 }
 
-TEST_CASE("groups: a million groups of one run each do not hurt") {
+TEST_CASE("groups: a million groups of one run each do not hurt", "[long]") {
   constexpr std::uint32_t many = 1'000'000;
   GroupsToCompare request;
   request.runs = many;
@@ -269,5 +269,5 @@ TEST_CASE("groups: a million groups of one run each do not hurt") {
 TEST_CASE("groups: a margin that is no margin is told") {
   const auto result = compared("aaabbb", {1, 2, 3, 1, 2, 4}, -1.0);
   CHECK(result.result == Verdict::inconclusive);
-  CHECK_THAT(result.reason, Contains("the margin is no number"));
+  CHECK_THAT(result.reason, Contains("the margin is not a number"));
 }

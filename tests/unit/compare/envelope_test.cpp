@@ -3,7 +3,10 @@
 
 #include <sabath/compare/envelope.hpp>
 
+#include <algorithm>
 #include <limits>
+#include <optional>
+#include <span>
 
 using namespace sabath::compare;
 
@@ -13,6 +16,17 @@ constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 Envelope growing() {
   return make_envelope(std::vector<double>{1, 1, 1}, {{1, 1.001, 1.1}, {1, 0.998, 1}, {1, 1, 0.9}});
+}
+
+/// The first step that does not hold, in either way.
+std::optional<std::size_t> first_outside(const Envelope& envelope,
+                                         std::span<const double> values,
+                                         double factor = 10,
+                                         double floor = 0) {
+  const Leaving found =
+      find_leaving(envelope, values, factor, std::vector<double>(envelope.reference.size(), floor));
+  if (!found.outside || !found.unbounded) return found.outside ? found.outside : found.unbounded;
+  return std::min(*found.outside, *found.unbounded);
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ TEST_CASE("cause: another order of summation shows after the first value") {
   CHECK(comparison.first_divergence->position == 4);
   CHECK(comparison.likely_cause ==
         "the runs differ in execution parameters (reduction and threads); the first train/loss is "
-        "equal, it parts at step 4 (epoch 1): rounding in another order of floating-point "
+        "equal, it diverges at step 4 (epoch 1): rounding in another order of floating-point "
         "operations, such as the order of summation, is the likely cause; " +
             not_looked_at);
 }
@@ -192,7 +192,7 @@ TEST_CASE("cause: what has no value yet where the runs part is not called equal 
   CHECK_THAT(comparison.likely_cause, Contains("(still equal there: train/gradient_norm)"));
 }
 
-TEST_CASE("cause: of metrics that part at one step the first declared is named") {
+TEST_CASE("cause: of metrics that diverge at one step the first declared is named") {
   const Run a = losses({1, 1}).report("train", "error", {1, 1});
   const Run b = losses({1, 2}).report("train", "error", {1, 2});
   CHECK(compare_two(a, b, judging({"loss", "error"})).first_divergence_in == "train/loss");
@@ -211,7 +211,7 @@ TEST_CASE("cause: an earlier stage comes first, its outputs before later metrics
   const auto comparison = compare_two(a, b, judging({"loss"}));
   CHECK(comparison.first_divergence_in == "simulate/s.h5:/field");
   CHECK_THAT(comparison.likely_cause,
-             Contains("every earlier result is equal, simulate/s.h5:/field parts first at [1]"));
+             Contains("every earlier result is equal, simulate/s.h5:/field diverges first at [1]"));
   a.report("simulate", "mass", {1});
   b.report("simulate", "mass", {2});
   CHECK(compare_two(a, b, judging({"loss", "mass"})).first_divergence_in == "simulate/mass");

@@ -4,7 +4,7 @@
 #include "pair_maker.hpp"
 
 #include <sabath/compare/array_trees.hpp>
-#include <sabath/compare/compare_files.hpp>
+#include <sabath/compare/compare_runs.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -110,7 +110,7 @@ TEST_CASE("outputs: equal bytes that only point outside prove nothing of what th
     INFO(file);
     CHECK(comparison.result == Verdict::inconclusive);
     CHECK(comparison.reason == "train/parts/master.h5:/view has its values in '" +
-                                   std::string(file) + "', which is no declared output");
+                                   std::string(file) + "', which is not a declared output");
   }
   const auto many = pointing_to({"a", "b", "c", "d", "e"});
   CHECK_THAT(many.reason, Contains("2 more arrays of train/parts/master.h5 cannot be judged"));
@@ -241,7 +241,7 @@ TEST_CASE("outputs: texts are equal or not") {
   CHECK(compare_contents(a, a).strongest == Rung::bitwise);
 }
 
-TEST_CASE("outputs: of long texts is shown where they part") {
+TEST_CASE("outputs: of long texts is shown where they differ") {
   auto a = container();
   auto b = container();
   const std::string same(200, '=');

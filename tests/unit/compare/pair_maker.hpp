@@ -4,6 +4,7 @@
 
 #include <sabath/base/series_sink.hpp>
 #include <sabath/compare/compare_runs.hpp>
+#include <sabath/spec/run_record.hpp>
 
 #include <map>
 #include <memory>

@@ -152,9 +152,9 @@ TEST_CASE("performance: the usual table has what each run tells once, not judged
         .report("train", "derived/seconds_to_target/val_loss", {25})
         .report("train", "derived/seconds_per_epoch", about(10, 6));
     run.record.energy_readings = {
-        {"n1", "GPU-1", joules, "nvml energy counter", "the whole GPU, whoever uses it"},
-        {"n1", "GPU-2", joules, "nvml energy counter", "the whole GPU, whoever uses it"},
-        {"n1", "package-0", 7, "rapl", "the whole package, whoever uses it"}};
+        {"n1", "GPU-1", joules, "nvml energy counter", "the whole GPU, with all its users"},
+        {"n1", "GPU-2", joules, "nvml energy counter", "the whole GPU, with all its users"},
+        {"n1", "package-0", 7, "rapl", "the whole package, with all its users"}};
     return run;
   };
   const auto comparison = compare_two(make(50), make(60), rules);

@@ -1,6 +1,7 @@
 #include "vectors.hpp"
 
 #include <sabath/compare/compare_groups.hpp>
+#include <sabath/compare/performance_facts.hpp>
 
 #include <limits>
 
@@ -62,7 +63,7 @@ TEST_CASE("sides: equivalent within the margin, with what all tests say") {
   CHECK(all.notes.empty());
 }
 
-TEST_CASE("sides: exchanged they say the same") {
+TEST_CASE("sides: exchanged they say the same", "[long]") {
   NormalValues normal(2);
   for (int round = 0; round < 50; ++round) {
     const Values a = normal(6, 10, 1);

@@ -30,8 +30,8 @@ std::vector<SpeedModel> models() {
 
 }  // namespace
 
-TEST_CASE(
-    "performance: simulated runs fail and pass wrongly in 5 % at most, and have their power") {
+TEST_CASE("performance: simulated runs fail and pass wrongly in 5 % at most, and have their power",
+          "[long]") {
   for (const SpeedModel& model : models()) {
     for (const int steps : {200, 2000}) {
       const SpeedCounts counts = simulate_speed(model, steps, pairs, 1);

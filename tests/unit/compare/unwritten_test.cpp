@@ -1,8 +1,8 @@
 // Arrays that a file only says to have: nobody wrote most of their values.
-#include "compare/arrays/only_nan.hpp"
+#include "compare/nothing_held.hpp"
 
 #include <sabath/base/array_source.hpp>
-#include <sabath/compare/compare_files.hpp>
+#include <sabath/compare/compare_runs.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -140,6 +140,6 @@ TEST_CASE("variance split: many groups take a moment, too many levels are told")
   CHECK(split.factors.size() == 2);
   CHECK(split.factors[0].eta_squared == Approx(1));
   const auto both = split_variance(values, {factor("host", levels), factor("node", levels)});
-  CHECK_THAT(both.not_split, Catch::Contains("1000 can be told apart"));
+  CHECK_THAT(both.not_split, Catch::Contains("1000 can be distinguished"));
   CHECK(both.factors.empty());
 }

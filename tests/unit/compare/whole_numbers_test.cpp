@@ -199,3 +199,35 @@ TEST_CASE("whole numbers: digits alone that differ are held against the margin")
   request.metrics.front().margin = 1;
   CHECK(compare::compare_groups(request).result == Verdict::inconclusive);
 }
+
+TEST_CASE("whole numbers: a check sees that a run is off by one near 2^60") {
+  const std::int64_t near = std::int64_t{1} << 60U;
+  spec::BaselineMetric reference;
+  reference.name = "train/sum";
+  reference.values = {static_cast<double>(near)};  // which a double holds
+  compare::summarise(reference);
+  compare::BaselineTerms terms;
+  terms.seeds = {1};
+  const auto judged = [&](std::int64_t value) {
+    const base::ExactNumber number = base::exact_number(value);
+    compare::JudgedMetric runs{{"run-1"}, {number.value}, {1}, {}};
+    if (number.rest != 0) runs.whole = {std::to_string(value)};
+    return compare::judge_result(reference, runs, terms);
+  };
+  terms.asked = Rung::bitwise;
+  CHECK(judged(near).verdict == Verdict::pass);
+  CHECK(judged(near + 1).verdict == Verdict::fail);
+  CHECK(judged(near - 1).verdict == Verdict::fail);
+  terms.asked.reset();
+  terms.tolerance = {0.0, 0.0, {}};
+  CHECK(judged(near).verdict == Verdict::pass);
+  CHECK(judged(near + 1).verdict == Verdict::fail);
+  reference.bounds = spec::Bounds{static_cast<double>(near), static_cast<double>(near), "reviewed"};
+  CHECK(judged(near).verdict == Verdict::pass);
+  CHECK(judged(near - 1).verdict == Verdict::fail);
+  const auto above = judged(near + 1);
+  CHECK(above.verdict == Verdict::fail);
+  CHECK_THAT(above.reason,
+             Contains("has 1152921504606846977, outside of the reviewed bounds "
+                      "[1152921504606846976, 1152921504606846976]"));
+}

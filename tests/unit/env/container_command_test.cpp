@@ -1,6 +1,6 @@
 // How engines are started, as their manuals have it: against fakes that note their arguments.
 
-#include "env/images/image_reference.hpp"
+#include "env/container_images/image_registry.hpp"
 #include "env_workshop.hpp"
 
 #include <sabath/env/container_command.hpp>

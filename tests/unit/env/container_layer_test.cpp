@@ -282,7 +282,7 @@ TEST_CASE("container: no engine, no lock, or no image of a registry are refused 
   spec.layers[0].container.image = "--privileged";
   error = error_of([&] { shop.build(spec); });
   CHECK(error.kind() == base::ErrorKind::usage);
-  CHECK(contains(error.what(), "'--privileged' is no image of a registry"));
+  CHECK(contains(error.what(), "'--privileged' is not an image of a registry"));
 }
 
 TEST_CASE(

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "support/bring_files.hpp"
 #include "support/recording_observer.hpp"
 #include "support/temp_home.hpp"
 
@@ -23,7 +24,8 @@ struct EnvWorkshop {
   base::SystemProcessRunner processes{};
   base::SystemClock clock{};
   RecordingObserver observer{};
-  env::StoreOptions options{.state_directory = home / "state"};
+  env::StoreOptions options{.state_directory = home / "state",
+                            .bring = bring_without_cache(home.path())};
 
   std::filesystem::path recipe() const { return home / "recipe"; }
   std::filesystem::path cache() const { return home / "cache"; }

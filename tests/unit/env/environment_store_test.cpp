@@ -1,4 +1,4 @@
-#include "env/layers/layer_key.hpp"
+#include "env/store/attempt_record.hpp"
 #include "env_workshop.hpp"
 
 #include <catch2/catch.hpp>

@@ -57,7 +57,7 @@ TEST_CASE("failed build: is a recorded state, and is tried again when that is as
   base::write_file_atomically(shop.home / "flag", "");
   const auto refused = error_of([&] { shop.build(spec); });
   CHECK(refused.kind() == base::ErrorKind::environment);
-  CHECK(contains(refused.what(), "is not tried again by itself: environment layer 'code': the"));
+  CHECK(contains(refused.what(), "is repeated only on request: environment layer 'code': the"));
   CHECK(contains(refused.what(), failed[0].log.string()));
   CHECK(contains(refused.hint(), "--retry"));
   CHECK(shop.store().list().at(0).state == "failed");
@@ -77,7 +77,8 @@ TEST_CASE("failed build: a build that installs nothing is not ready") {
   CHECK(contains(error.hint(), "PREFIX"));
 }
 
-TEST_CASE("failed build: one that says nothing for too long, or takes too long, is ended") {
+TEST_CASE("failed build: one that says nothing for too long, or takes too long, is ended",
+          "[long]") {
   Shop shop("@while :; do $(SAY); sleep 0.2; done");
   spec::EnvironmentSpec spec = scripts;
   std::string reason;
@@ -155,7 +156,7 @@ TEST_CASE(
   }
   SECTION("an option that is sabath's") {
     spec.layers[0].options["prefix"] = "/usr";
-    part = "the option 'prefix' is not free";
+    part = "the option 'prefix' is reserved";
   }
   SECTION("a folder that is not there") {
     spec.layers[0].path = "{recipe}/cold";

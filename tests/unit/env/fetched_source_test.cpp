@@ -6,6 +6,7 @@
 #include "support/daemon.hpp"
 #include "support/servers/fault_server.hpp"
 #include "support/servers/loopback.hpp"
+#include "support/servers/nginx.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -122,6 +123,40 @@ TEST_CASE(
   CHECK(fs::exists(shop.home / "out/secret"));
 }
 
+TEST_CASE("fetched source: git trusts the certificates that SSL_CERT_FILE names") {
+  Shop shop;
+  const auto commit = shop.commit("r", Shop::makefile_saying("trusted"));
+  shop.shell("r", "git update-server-info");  // for a server that knows only files
+  test::Nginx server;
+  const fs::path repository = shop.home / "r/.git";
+  for (const auto& entry : fs::recursive_directory_iterator(repository)) {
+    if (!entry.is_regular_file()) continue;
+    server.put("/r.git/" + entry.path().lexically_relative(repository).string(),
+               base::read_file(entry.path()));
+  }
+  auto layer = shop.git_layer("r");
+  layer.origin.git = server.tls_url("/r.git");
+  const spec::EnvironmentSpec spec{{}, {layer}};
+  auto& user = shop.options.environment;
+  for (const char* name : {"SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO", "GIT_SSL_CAPATH"})
+    user.erase(name);
+  const auto is_refused = [&] {
+    const auto error = error_of([&] { shop.lock(spec); });
+    INFO(error.what());
+    CHECK(error.kind() == base::ErrorKind::transfer);
+    CHECK(contains(error.what(), "certificate"));
+  };
+  is_refused();
+  user["SSL_CERT_FILE"] = server.certificate().string();
+  CHECK(shop.locked(shop.lock(spec)).version == commit);
+  // What the user says to git itself comes first.
+  user["GIT_SSL_CAINFO"] = "/etc/hostname";
+  is_refused();
+  user["SSL_CERT_FILE"] = "/etc/hostname";
+  user["GIT_SSL_CAINFO"] = server.certificate().string();
+  CHECK(shop.locked(shop.lock(spec)).version == commit);
+}
+
 TEST_CASE("fetched source: submodules are part of the tree, with their own") {
   Shop shop;
   shop.commit("innermost", "echo deep >deep.txt");
@@ -157,7 +192,7 @@ TEST_CASE("fetched source: hostile submodules and URLs run nothing") {
     CHECK_FALSE(error.hint().empty());
     return std::string(error.what());
   };
-  CHECK(contains(lock_error(shop.git_layer("r")), "is no URL of a git repository"));
+  CHECK(contains(lock_error(shop.git_layer("r")), "is not a URL of a git repository"));
   shop.shell("r", "git config -f .gitmodules submodule.sub.url http://127.0.0.1:1/x");
   shop.commit("r", "true");
   CHECK(
@@ -172,7 +207,7 @@ TEST_CASE("fetched source: hostile submodules and URLs run nothing") {
                                  std::string("/somewhere")}) {
     auto layer = shop.git_layer("r");
     layer.origin.git = url;
-    CHECK(contains(lock_error(layer), "is no URL of a git repository"));
+    CHECK(contains(lock_error(layer), "is not a URL of a git repository"));
   }
   auto layer = shop.git_layer("r");
   layer.origin.git = "https://me:secret@127.0.0.1:1/r";
@@ -218,7 +253,7 @@ TEST_CASE("fetched source: what is not there is told by what it is") {
   error = error_of([&] { shop.lock({{}, {unreachable}}); });
   CHECK(error.kind() == base::ErrorKind::transfer);
   CHECK(contains(error.what(), "127.0.0.1"));
-  CHECK(contains(error.hint(), "reachable"));
+  CHECK(contains(error.hint(), "check the URL"));
 
   const std::string lost(40, 'a');
   error = error_of([&] { shop.lock({{}, {shop.git_layer("r", lost)}}); });
@@ -275,7 +310,7 @@ TEST_CASE("fetched source: a commit that was rewritten is told when it is to be 
     base::write_file_atomically(shop.lock_file(), text);
     const auto error = error_of([&] { shop.build(spec); });
     CHECK(error.kind() == base::ErrorKind::usage);
-    CHECK(contains(error.what(), "it was edited or merged"));
+    CHECK(contains(error.what(), "the lock was edited or merged"));
   }
   SECTION("the recipe asks for another branch since") {
     const auto error = error_of([&] { shop.build({{}, {shop.git_layer("r", "other")}}); });

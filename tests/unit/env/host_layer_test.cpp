@@ -1,5 +1,3 @@
-#include "env/layers/host_layer.hpp"
-
 #include "conformance/layer_conformance.hpp"
 #include "env_workshop.hpp"
 

@@ -1,5 +1,5 @@
 // Limits that a site settles reach each program that works on a layer.
-#include "env/images/image_tools.hpp"
+#include "env/container_images/image_tools.hpp"
 #include "env/tools/git.hpp"
 #include "pip_workshop.hpp"
 
@@ -64,8 +64,8 @@ TEST_CASE("limits: git has two hours and a server two minutes, or what is settle
   const std::vector<spec::BuiltLayer> before;
   const env::LayerContext context{layer, shop.recipe(), before, shop.options.environment};
   const auto ask = [&](const env::BuildLimits& limits) {
-    const env::LayerErrand errand{context, shop.home / "work", shop.observer, {}, {}, limits};
-    env::Git git(errand, listener, shop.options.environment);
+    const env::LockRequest request{context, shop.home / "work", shop.observer, {}, {}, limits};
+    env::Git git(request, listener, shop.options.environment);
     // Nobody listens at port 1.
     CHECK_THROWS_AS(git.resolve("http://127.0.0.1:1/code.git", "main"), base::Error);
   };

@@ -1,6 +1,5 @@
 // Environments that are ready in a cache beneath the own one.
 #include "env/layers/layer_builder.hpp"
-#include "env/layers/layer_key.hpp"
 #include "env/store/prefix_checks.hpp"
 #include "env_workshop.hpp"
 #include "support/child_process.hpp"

@@ -1,7 +1,6 @@
 // Against the real Lmod and the real Environment Modules, with modulefiles of the tests' own.
-#include "env/layers/modules_layer.hpp"
-
 #include "conformance/layer_conformance.hpp"
+#include "env/layers/builtin_layers.hpp"
 #include "pip_workshop.hpp"
 #include "support/fake_clock.hpp"
 
@@ -66,9 +65,9 @@ std::string any_system() {
 
 TEST_CASE("modules layer: passes the conformance suite of layers") {
   ModuleWorkshop shop(any_system());
-  env::ModulesLayer layer(
-      shop.processes, std::make_shared<env::Memo>("", shop.clock), shop.options.environment);
-  test::check_layer_conformance({layer,
+  const auto layer = env::make_modules_layer(
+      {shop.processes, std::make_shared<env::Memo>("", shop.clock), shop.options.environment});
+  test::check_layer_conformance({*layer,
                                  ModuleWorkshop::layer({"flow"}),
                                  ModuleWorkshop::layer({"no-such-module"}),
                                  shop.recipe(),
@@ -228,7 +227,7 @@ TEST_CASE("modules layer: a shell that does not tell its variables is refused") 
   shop.options.environment["PATH"] = programs.string() + ":/usr/bin:/bin";
   const auto error = error_of([&] { shop.loaded({"flow/1.0"}); });
   CHECK(error.kind() == base::ErrorKind::environment);
-  CHECK(contains(error.what(), "does not tell its variables"));
+  CHECK(contains(error.what(), "did not print its variables"));
 }
 
 TEST_CASE("modules layer: nothing of the user's but where modules are found plays a part") {
@@ -247,15 +246,15 @@ TEST_CASE("modules layer: the second time nobody is asked, until something chang
   CountingRunner processes;
   test::FakeClock later;  // stamps of files that changed a moment ago prove nothing
   later.move(shop.clock.now() - later.now() + std::chrono::hours(1));
-  env::ModulesLayer layer(
-      processes, std::make_shared<env::Memo>("", later), shop.options.environment);
+  const auto layer = env::make_modules_layer(
+      {processes, std::make_shared<env::Memo>("", later), shop.options.environment});
   const auto spec = ModuleWorkshop::layer({"mesh"});
   const std::vector<spec::BuiltLayer> none;
   const env::LayerContext context{spec, shop.recipe(), none, {{"PATH", "/usr/bin:/bin"}}};
-  const auto facts = layer.resolve(context);
-  CHECK(layer.resolve(context) == facts);
+  const auto facts = layer->resolve(context);
+  CHECK(layer->resolve(context) == facts);
   CHECK(processes.count == 1);
   shop.module_file("mesh/4", "");
-  CHECK(layer.resolve(context) != facts);
+  CHECK(layer->resolve(context) != facts);
   CHECK(processes.count == 2);
 }

@@ -23,7 +23,8 @@ TEST_CASE("pip: what is imported is given the variables of the recipe's stages")
   CHECK(std::string(error.what()) ==
         "environment layer 'python': cannot import apple: ValueError: no backend choose one");
   CAPTURE(error.hint());
-  CHECK(contains(error.hint(), "a variable that it needs belongs into \"variables\" of the stage"));
+  CHECK(contains(error.hint(),
+                 "if the module needs a variable, add it to \"variables\" of the stage"));
   CHECK(contains(error.hint(), "the prefix stays, to be checked again ("));
   CHECK(contains(error.hint(), "'sabath env rm "));
   CHECK(contains(base::read_file(shop.store().list().at(0).log), "raise ValueError"));

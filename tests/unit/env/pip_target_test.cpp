@@ -108,11 +108,11 @@ TEST_CASE("pip: what is no platform or no version is refused") {
   const auto spec = PipWorkshop::asks_for({"apple"});
   auto error = error_of([&] { shop.lock(spec, {"macosx-arm64", ""}); });
   CHECK(error.kind() == base::ErrorKind::usage);
-  CHECK(contains(error.what(), "'macosx-arm64' is no platform"));
+  CHECK(contains(error.what(), "'macosx-arm64' is not a platform"));
   for (const char* const version : {"3", "3.x", "3.12.1.2", "three", "3."}) {
     error = error_of([&] { shop.lock(spec, {"", version}); });
     CHECK(error.kind() == base::ErrorKind::usage);
-    CHECK(contains(error.what(), "'" + std::string(version) + "' is no version of Python"));
+    CHECK(contains(error.what(), "'" + std::string(version) + "' is not a version of Python"));
   }
 }
 

@@ -1,6 +1,6 @@
 // What is left where a process was killed, and what only looks like that.
-#include "env/store/errand_folder.hpp"
 #include "env/store/key_folder.hpp"
+#include "env/store/request_folder.hpp"
 #include "env_workshop.hpp"
 
 #include <catch2/catch.hpp>
@@ -30,7 +30,7 @@ class Worker {
  public:
   Worker(const fs::path& root, const fs::path& mark) : pid_(::fork()) {
     if (pid_ == 0) {
-      const env::ErrandFolder own(root, base::SystemClock().now());
+      const env::RequestFolder own(root, base::SystemClock().now());
       base::write_file_atomically(own.path() / "wheel.whl", "many bytes");
       base::write_file_atomically(mark, own.path().string());
       ::pause();
@@ -57,17 +57,17 @@ class Worker {
 
 }  // namespace
 
-TEST_CASE("remains: the folder of an errand that was killed goes with the next one") {
+TEST_CASE("remains: the folder of a request that was killed goes with the next one") {
   const test::TempHome home;
   const fs::path root = home / "envs";
   const auto now = base::SystemClock().now();
   Worker killed(root, home / "a");
   const Worker living(root, home / "b");
-  CHECK(env::abandoned_errands(root, now).empty());
+  CHECK(env::abandoned_request_folders(root, now).empty());
   killed.kill();
-  CHECK(env::abandoned_errands(root, now) == std::vector{killed.folder});
+  CHECK(env::abandoned_request_folders(root, now) == std::vector{killed.folder});
   {
-    const env::ErrandFolder next(root, now);
+    const env::RequestFolder next(root, now);
     CHECK_FALSE(fs::exists(killed.folder));
     CHECK(fs::exists(living.folder / "wheel.whl"));
     CHECK(folders_in(root) == 2);
@@ -75,14 +75,14 @@ TEST_CASE("remains: the folder of an errand that was killed goes with the next o
   CHECK(folders_in(root) == 1);
 }
 
-TEST_CASE("remains: a folder of an errand that nobody can vouch for is believed for a while") {
+TEST_CASE("remains: a folder of a request that nobody can vouch for is believed for a while") {
   const test::TempHome home;
   const auto now = base::SystemClock().now();
-  const fs::path folder = home / ".errand-abc";
+  const fs::path folder = home / ".request-abc";
   fs::create_directory(folder);
   SECTION("it names no process") {
     make_old(folder, std::chrono::hours(23));
-    CHECK(env::abandoned_errands(home.path(), now).empty());
+    CHECK(env::abandoned_request_folders(home.path(), now).empty());
     make_old(folder, std::chrono::hours(25));
   }
   SECTION("its process is on another host") {
@@ -92,10 +92,10 @@ TEST_CASE("remains: a folder of an errand that nobody can vouch for is believed 
     base::write_file_atomically(file, process.text());
     make_old(folder, std::chrono::hours(300));
     make_old(file, std::chrono::hours(24 * 6));
-    CHECK(env::abandoned_errands(home.path(), now).empty());
+    CHECK(env::abandoned_request_folders(home.path(), now).empty());
     make_old(file, std::chrono::hours(24 * 8));
   }
-  CHECK(env::abandoned_errands(home.path(), now) == std::vector{folder});
+  CHECK(env::abandoned_request_folders(home.path(), now) == std::vector{folder});
 }
 
 TEST_CASE("remains: attempts that wrote down nothing and unfinished images go after a day") {

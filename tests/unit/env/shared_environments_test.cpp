@@ -1,7 +1,7 @@
 // What another member of the group cannot make `env gc`, `env rm` or a build do.
-#include "env/store/errand_folder.hpp"
 #include "env/store/key_folder.hpp"
-#include "env/store/prefix.hpp"
+#include "env/store/prefix_files.hpp"
+#include "env/store/request_folder.hpp"
 #include "env_workshop.hpp"
 
 #include <sabath/base/own_tree.hpp>
@@ -91,7 +91,7 @@ TEST_CASE("shared env: environments that are a link are refused") {
     CHECK_FALSE(error.hint().empty());
   }
   CHECK_THROWS_AS(env::make_own_folder(shared.envs() / "pip"), base::Error);
-  CHECK_THROWS_AS(env::ErrandFolder(shared.envs(), shared.shop.clock.now()), base::Error);
+  CHECK_THROWS_AS(env::RequestFolder(shared.envs(), shared.shop.clock.now()), base::Error);
   CHECK(shared.is_whole());
   CHECK(fs::exists(shared.shop.home / "victim/source" / key_name / "abcdefgh/inner"));
   CHECK_FALSE(fs::exists(shared.shop.home / "victim/pip"));
@@ -120,15 +120,15 @@ TEST_CASE("shared env: a folder that was moved there with others' rights stays")
   CHECK(fs::exists(shared.envs() / "source/new/ijklmnop/abcdefgh/inner/file"));
 }
 
-TEST_CASE("shared env: an errand's folder that is a link is not swept") {
+TEST_CASE("shared env: a request's folder that is a link is not swept") {
   if (is_skipped()) return;
   Shared shared;
-  fs::create_directory_symlink(shared.shop.home / "victim", shared.envs() / ".errand-abc");
-  { const env::ErrandFolder errand(shared.envs(), shared.shop.clock.now()); }
+  fs::create_directory_symlink(shared.shop.home / "victim", shared.envs() / ".request-abc");
+  { const env::RequestFolder request(shared.envs(), shared.shop.clock.now()); }
   CHECK(shared.is_whole());
 }
 
-TEST_CASE("shared env: an errand works elsewhere where others could exchange its folder") {
+TEST_CASE("shared env: a request works elsewhere where others could exchange its folder") {
   if (is_skipped()) return;
   Shared shared;
   const bool is_shared = GENERATE(true, false);
@@ -137,6 +137,6 @@ TEST_CASE("shared env: an errand works elsewhere where others could exchange its
   spec::EnvironmentSpec spec;
   spec.layers = {test::host_layer({"sh"})};
   shared.store().fetch(spec, shared.shop.recipe(), shared.shop.observer);
-  CHECK(fs::exists(shared.shop.home / "state/errands") == is_shared);
-  if (is_shared) CHECK(fs::is_empty(shared.shop.home / "state/errands"));
+  CHECK(fs::exists(shared.shop.home / "state/requests") == is_shared);
+  if (is_shared) CHECK(fs::is_empty(shared.shop.home / "state/requests"));
 }

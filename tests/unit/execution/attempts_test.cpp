@@ -1,5 +1,6 @@
 #include "execution/record/attempts.hpp"
 
+#include "execution/admission.hpp"
 #include "execution/record/job_facts.hpp"
 #include "execution/record/run_steps.hpp"
 #include "execution/record/usage_sums.hpp"

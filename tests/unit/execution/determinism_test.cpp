@@ -1,6 +1,6 @@
 #include "execution/record/determinism.hpp"
 
-#include <sabath/home/redact.hpp>
+#include <sabath/home/document_secrets.hpp>
 #include <sabath/home/tuning_variables.hpp>
 
 #include <catch2/catch.hpp>

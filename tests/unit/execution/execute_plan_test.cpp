@@ -6,7 +6,6 @@
 #include "unit/spec/full_values.hpp"
 
 #include <sabath/execution/execute_plan.hpp>
-#include <sabath/home/record_files.hpp>
 #include <sabath/home/run_files.hpp>
 #include <sabath/planning/stage_template.hpp>
 
@@ -30,8 +29,9 @@ TEST_CASE("execute: a run that goes on already is refused and left as it is") {
   const base::Error error = test::error_of(
       [&] { execution::execute_plan(files.directory(), processes, clock, observer, {}); });
   CHECK(error.kind() == base::ErrorKind::usage);
-  CHECK(test::contains(error.what(),
-                       ": this run goes on already, as process " + std::to_string(::getpid())));
+  CHECK(test::contains(
+      error.what(),
+      ": this run is being executed already, as process " + std::to_string(::getpid())));
   CHECK(files.read_status() == status);
   CHECK_FALSE(std::filesystem::exists(files.attempt(2)));
 }
@@ -48,7 +48,7 @@ TEST_CASE("execute: the record has where the run lay, what was not quiet, and it
   base::make_directories(files.directory());
   auto plan = test::full_plan();
   plan.environment = {};
-  plan.place.reset();
+  plan.slots.reset();
   plan.task.reset();
   plan.variants.reset();
   plan.state_directory = (host.root() / "state").string();

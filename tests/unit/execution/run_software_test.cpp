@@ -4,6 +4,8 @@
 #include "execution/record/run_steps.hpp"
 #include "support/temp_home.hpp"
 
+#include <sabath/spec/run_record.hpp>
+
 #include <catch2/catch.hpp>
 
 using namespace sabath;

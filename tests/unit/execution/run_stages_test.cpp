@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 using execution::MadeOutputs;
 using execution::StageResult;
 using Names = std::vector<std::string>;
-using Place = std::optional<spec::Place>;
+using Slots = std::optional<spec::ResourceSlots>;
 using Stages = std::vector<spec::PlannedStage>;
 
 namespace {
@@ -77,14 +77,14 @@ TEST_CASE("stages: two that may run at once do, and the record has the order of 
   std::map<std::string, std::set<std::string>> made_before;
   std::set<std::thread::id> threads;
   const execution::RunStage run =
-      [&](const auto& one, const Place& place, const MadeOutputs& made, auto) {
+      [&](const auto& one, const Slots& slots, const MadeOutputs& made, auto) {
         {
           const std::lock_guard lock(mutex);
           for (const auto& [name, outputs] : made)
             made_before[one.name].insert(name);
           threads.insert(std::this_thread::get_id());
         }
-        if (!place) return result(one, "ok");
+        if (!slots) return result(one, "ok");
         return result(one, meeting.join() ? "ok" : "failed");
       };
   Names told;
@@ -108,7 +108,7 @@ TEST_CASE("stages: after a failure the others go on, and who is skipped is told 
                       stage("after", {"bad"}),
                       stage("last", {"after"}),
                       stage("worse", {"good"})};
-  const execution::RunStage run = [&](const auto& one, const Place&, const MadeOutputs&, auto) {
+  const execution::RunStage run = [&](const auto& one, const Slots&, const MadeOutputs&, auto) {
     return result(one, one.name == "bad" || one.name == "worse" ? "failed" : "ok");
   };
   const auto outcome = execution::run_stages(stages, {}, run, [](const auto&) {}, {});
@@ -125,7 +125,7 @@ TEST_CASE("stages: after a failure the others go on, and who is skipped is told 
 TEST_CASE("stages: what one throws is its failure, and no other's") {
   const Stages stages{stage("full", {}, 1), stage("other", {}, 1)};
   Meeting meeting(2);
-  const execution::RunStage run = [&](const auto& one, const Place&, const MadeOutputs&, auto) {
+  const execution::RunStage run = [&](const auto& one, const Slots&, const MadeOutputs&, auto) {
     const bool met = meeting.join();
     if (one.name == "full")
       throw base::Error(base::ErrorKind::storage, "/x: no space left", "make some");
@@ -142,7 +142,7 @@ TEST_CASE("stages: a stop reaches all that run, and nothing more starts") {
   const Stages stages{stage("a", {}, 1), stage("b", {}, 1), stage("c", {})};
   Meeting meeting(3);
   const execution::RunStage run =
-      [&](const auto& one, const Place&, const MadeOutputs&, auto stop) {
+      [&](const auto& one, const Slots&, const MadeOutputs&, auto stop) {
         meeting.join();
         for (int i = 0; i < 6000 && !stop.stop_requested(); ++i)
           std::this_thread::sleep_for(10ms);
@@ -164,7 +164,7 @@ TEST_CASE("stages: one that is not due is recorded with its reason") {
   Stages stages{stage("a", {}), stage("off", {"a"}), stage("b", {"off"})};
   stages[1].not_due = "epochs is 5, not 1";
   stages[1].argv = {};
-  const execution::RunStage run = [&](const auto& one, const Place&, const MadeOutputs&, auto) {
+  const execution::RunStage run = [&](const auto& one, const Slots&, const MadeOutputs&, auto) {
     return result(one, "ok");
   };
   const auto outcome = execution::run_stages(stages, {}, run, [](const auto&) {}, {});
@@ -176,7 +176,7 @@ TEST_CASE("stages: one that is not due is recorded with its reason") {
 
 TEST_CASE("stages: a status that cannot be written loses nothing of what was made") {
   const Stages stages{stage("a", {}), stage("b", {"a"})};
-  const execution::RunStage run = [](const auto& one, const Place&, const MadeOutputs&, auto) {
+  const execution::RunStage run = [](const auto& one, const Slots&, const MadeOutputs&, auto) {
     return result(one, "ok");
   };
   const auto tell = [](const std::string&) {

@@ -3,6 +3,7 @@
 #include "support/temp_home.hpp"
 
 #include <sabath/base/file.hpp>
+#include <sabath/base/process/stop_wait.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -87,7 +88,7 @@ TEST_CASE("retry: what a try left is moved aside, and its outputs are gone") {
 
 TEST_CASE("retry: a pause ends with the run") {
   std::stop_source stop;
-  CHECK(execution::wait_unless_stopped(0s, stop.get_token()));
+  CHECK(base::wait_unless_stopped(0s, stop.get_token()));
   stop.request_stop();
-  CHECK_FALSE(execution::wait_unless_stopped(1h, stop.get_token()));
+  CHECK_FALSE(base::wait_unless_stopped(1h, stop.get_token()));
 }

@@ -54,7 +54,7 @@ TEST_CASE("answer: a range that was asked for is taken where it belongs") {
   CHECK(judgement.size_bytes == 100);
 }
 
-TEST_CASE("answer: a range that begins earlier is taken, its overlap is the intake's business") {
+TEST_CASE("answer: a range that begins earlier is taken, its overlap is the writer's business") {
   const auto judgement = judge(rest(50), part("bytes 32-99/100"));
   CHECK(judgement.step == Step::take);
   CHECK(judgement.begin_bytes == 32);

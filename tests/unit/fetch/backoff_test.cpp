@@ -1,4 +1,4 @@
-#include "fetch/backoff.hpp"
+#include "fetch/attempt.hpp"
 
 #include <catch2/catch.hpp>
 

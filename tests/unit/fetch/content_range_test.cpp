@@ -1,4 +1,4 @@
-#include "fetch/http/content_range.hpp"
+#include "fetch/http/answer.hpp"
 
 #include <catch2/catch.hpp>
 

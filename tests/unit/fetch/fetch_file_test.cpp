@@ -1,5 +1,5 @@
 #include "support/fake_clock.hpp"
-#include "support/memory_staged_file.hpp"
+#include "support/memory_partial_file.hpp"
 #include "support/recording_observer.hpp"
 
 #include <sabath/fetch/fetcher.hpp>
@@ -32,7 +32,7 @@ class ScriptedFetcher final : public fetch::Fetcher {
   std::string_view description() const override { return ""; }
   fetch::Outcome fetch(const std::vector<std::string>& urls,
                        const fetch::Request&,
-                       base::StagedFile& to,
+                       base::PartialFile& to,
                        base::Observer&,
                        std::stop_token) override {
     const std::string& url = urls.front();
@@ -62,7 +62,7 @@ struct Case {
   ScriptedFetcher* fetcher = nullptr;
   test::FakeClock clock{};
   test::RecordingObserver observer{};
-  test::MemoryStagedFile to{};
+  test::MemoryPartialFile to{};
   std::stop_source stop{};
 
   Case() {

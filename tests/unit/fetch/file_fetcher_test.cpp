@@ -50,7 +50,7 @@ struct FileHarness {
 fetch::Outcome fetch_local(const std::string& url, const fetch::EngineOptions& options = {}) {
   base::SystemClock clock;
   auto fetchers = fetch::builtin_fetchers(options, clock);
-  test::MemoryStagedFile to;
+  test::MemoryPartialFile to;
   base::SilentObserver observer;
   auto outcome = fetcher_for(fetchers, "file").fetch({url}, {}, to, observer, {});
   CHECK(to.writes == 0);

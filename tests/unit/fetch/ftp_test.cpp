@@ -40,9 +40,9 @@ TEST_CASE("fetch: the ftp engine conforms") {
 TEST_CASE("ftp: a partial is continued by REST, after its version was asked for") {
   conformance::FetcherCase<FtpHarness> c;
   const auto url = c.harness.put("x", "0123456789");
-  test::MemoryStagedFile first;
+  test::MemoryPartialFile first;
   c.fetch(url, first);
-  test::MemoryStagedFile to = first.after(4);
+  test::MemoryPartialFile to = first.after(4);
   CHECK(c.fetch(url, to).ok);
   CHECK((to.content == "0123456789"));
   const auto commands = c.harness.server.commands();
@@ -52,7 +52,7 @@ TEST_CASE("ftp: a partial is continued by REST, after its version was asked for"
 
 TEST_CASE("ftp: a folder is no file") {
   conformance::FetcherCase<FtpHarness> c;
-  test::MemoryStagedFile to;
+  test::MemoryPartialFile to;
   const auto outcome = c.fetch(c.harness.server.url("/folder/"), to);
   CHECK(outcome.problem == "is a folder, not a file");
   CHECK(c.harness.server.commands().empty());
@@ -60,7 +60,7 @@ TEST_CASE("ftp: a folder is no file") {
 
 TEST_CASE("ftp: a name cannot smuggle a command") {
   conformance::FetcherCase<FtpHarness> c;
-  test::MemoryStagedFile to;
+  test::MemoryPartialFile to;
   CHECK_FALSE(c.fetch(c.harness.server.url("/x%0d%0aDELE%20x"), to).ok);
   for (const auto& command : c.harness.server.commands())
     CHECK_FALSE(command.starts_with("DELE"));

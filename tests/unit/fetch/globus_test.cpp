@@ -76,8 +76,8 @@ struct Globus {
   }
 };
 
-/// A staged file that lies where the collection sees it.
-class SeenFile final : public test::MemoryStagedFile {
+/// A partial file that lies where the collection sees it.
+class SeenFile final : public test::MemoryPartialFile {
  public:
   explicit SeenFile(const Globus& globus) : folder_(globus.home / "here") {}
   fs::path lend(std::string_view borrower) override {
@@ -130,7 +130,7 @@ TEST_CASE("tools: globus says why a task failed, waits, or needs a consent") {
   CHECK(outcome_of("gone.bin").not_found);
   const auto consent = outcome_of("consent.bin");
   CHECK(consent.access_needed);
-  CHECK(consent.problem == "Globus wants a login or a consent");
+  CHECK(consent.problem == "Globus requires a login or a consent");
   CHECK_THAT(consent.hint, Catch::Contains("globus session consent"));
   const auto inactive = outcome_of("inactive.bin");
   CHECK(inactive.access_needed);

@@ -25,7 +25,7 @@ struct Case {
   base::SystemClock clock{};
   fetch::EngineOptions options{.silence = 30s};
   test::RecordingObserver observer{};
-  test::MemoryStagedFile to{};
+  test::MemoryPartialFile to{};
 
   fetch::Outcome fetch(const std::string& url, const fetch::Request& request = {}) {
     fetch::Request asked = request;

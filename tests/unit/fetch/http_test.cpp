@@ -45,12 +45,12 @@ struct HttpHarness {
 
 struct Case : conformance::FetcherCase<HttpHarness> {
   test::FaultServer& server = harness.server;
-  test::MemoryStagedFile to{};
+  test::MemoryPartialFile to{};
 
   fetch::Outcome get(const std::string& target) { return fetch(server.url(target), to); }
   /// Fetches `target` whole, and then again after its first `bytes`.
   fetch::Outcome go_on_after(const std::string& target, std::size_t bytes) {
-    test::MemoryStagedFile first;
+    test::MemoryPartialFile first;
     fetch(server.url(target), first);
     to = first.after(bytes);
     return get(target);
@@ -187,7 +187,7 @@ TEST_CASE("http: a body that ends with the connection may have been cut off") {
   SECTION("of unknown size it is taken, with a warning") {
     CHECK(c.get("/x").ok);
     REQUIRE(c.observer.warnings.size() == 1);
-    CHECK_THAT(c.observer.warnings[0], Catch::Contains("does not tell the size"));
+    CHECK_THAT(c.observer.warnings[0], Catch::Contains("does not state the size"));
   }
 }
 
@@ -322,7 +322,7 @@ TEST_CASE("http: 416 is never success by itself") {
 TEST_CASE("http: a partial that is whole needs no request where the size is known") {
   Case c;
   c.request.size_bytes = 5;
-  c.to = test::MemoryStagedFile("12345");
+  c.to = test::MemoryPartialFile("12345");
   CHECK(c.get("/x").ok);
   CHECK(c.server.requests().empty());
 }
@@ -509,7 +509,7 @@ TEST_CASE("http: a host that took no connection for one file is not asked for an
   const auto port = test::unused_port();
   const std::string nobody = "http://127.0.0.1:" + std::to_string(port);
   const auto get = [&](const std::vector<std::string>& urls) {
-    test::MemoryStagedFile to;
+    test::MemoryPartialFile to;
     return fetch_file(
         {.urls = urls}, c.harness.fetchers, to, policy, c.harness.clock, c.observer, {});
   };

@@ -80,7 +80,10 @@ class EveryCommandLine {
     std::error_code code;
     for (const auto& entry : std::filesystem::directory_iterator("/proc", code)) {
       std::ifstream file(entry.path() / "cmdline");
-      const std::string text(std::istreambuf_iterator<char>(file), {});
+      std::string text(std::size_t{1} << 20U, '\0');
+      file.read(text.data(),
+                static_cast<std::streamsize>(text.size()));  // nothing of one that ends
+      text.resize(static_cast<std::size_t>(file.gcount()));
       if (text.empty()) continue;
       programs_.insert(std::filesystem::path(text.c_str()).filename().string());
       if (contains(text, secret_)) seen_ = true;

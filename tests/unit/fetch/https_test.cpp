@@ -41,7 +41,7 @@ TEST_CASE("https: a server whose certificate nobody vouches for is not trusted")
   HttpsHarness harness;
   const auto url = harness.put("x", "secret");
   auto fetchers = fetch::builtin_fetchers({}, harness.clock);
-  test::MemoryStagedFile to;
+  test::MemoryPartialFile to;
   base::SilentObserver observer;
   const auto outcome = fetchers.front()->fetch({url}, {}, to, observer, {});
   CHECK_FALSE(outcome.ok);
@@ -56,7 +56,7 @@ TEST_CASE("https: a certificate is good for its own host alone") {
   HttpsHarness harness;
   auto url = harness.put("x", "secret");
   url.replace(url.find("127.0.0.1"), 9, "localhost");
-  test::MemoryStagedFile to;
+  test::MemoryPartialFile to;
   base::SilentObserver observer;
   const auto outcome = harness.fetcher().fetch({url}, {}, to, observer, {});
   CHECK_THAT(outcome.problem, Catch::StartsWith("cannot trust the server"));
@@ -67,7 +67,7 @@ TEST_CASE("https: redirects never lead out of TLS") {
   test::FaultServer plain;
   plain.put("/x", "found");
   harness.server.redirect("/r", plain.url("/x"));
-  test::MemoryStagedFile to;
+  test::MemoryPartialFile to;
   base::SilentObserver observer;
   const auto outcome = harness.fetcher().fetch({harness.server.url("/r")}, {}, to, observer, {});
   CHECK_THAT(outcome.problem, Catch::Contains("scheme that is not allowed"));
@@ -78,7 +78,7 @@ TEST_CASE("https: redirects never lead out of TLS") {
 TEST_CASE("https: a CA file that is not there is told") {
   HttpsHarness harness;
   auto fetchers = fetch::builtin_fetchers({.ca_file = harness.home / "no.crt"}, harness.clock);
-  test::MemoryStagedFile to;
+  test::MemoryPartialFile to;
   base::SilentObserver observer;
   const auto outcome = fetchers.front()->fetch({harness.put("x", "")}, {}, to, observer, {});
   CHECK_THAT(outcome.problem, Catch::StartsWith("cannot read the CA file"));

@@ -1,6 +1,6 @@
 // What a hub answers that it should not.
 #include "support/errors.hpp"
-#include "support/memory_staged_file.hpp"
+#include "support/memory_partial_file.hpp"
 #include "support/recording_observer.hpp"
 #include "support/servers/fault_server.hpp"
 #include "support/servers/without_proxies.hpp"
@@ -50,7 +50,7 @@ TEST_CASE("hub: it is not blamed for what others left") {
   const std::string right(3'000'000, 'r');
   const bool gives_right = GENERATE(true, false);
   c.server.put("/org/name/resolve/" + commit + "/x", gives_right ? right : "wrong" + right);
-  test::MemoryStagedFile to;
+  test::MemoryPartialFile to;
   to.wanted = right;
   const unsigned other = to.number_of({"https://other.example/x", "", ""});
   to.write_at(0, base::as_bytes(std::string(1U << 20U, 'w')), other);

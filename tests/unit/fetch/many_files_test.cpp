@@ -20,7 +20,7 @@ class MemoryList final : public fetch::FileList {
  public:
   struct File {
     fetch::Request request{};
-    test::MemoryStagedFile to{};
+    test::MemoryPartialFile to{};
     std::optional<fetch::Outcome> outcome{};
     bool is_open = false;
   };
@@ -34,7 +34,7 @@ class MemoryList final : public fetch::FileList {
   }
   std::size_t size() const override { return files.size(); }
   fetch::Request request(std::size_t index) override { return files[index].request; }
-  base::StagedFile& open(std::size_t index) override {
+  base::PartialFile& open(std::size_t index) override {
     CHECK_FALSE(files[index].is_open);
     CHECK_FALSE(files[index].outcome);
     files[index].is_open = true;
@@ -61,7 +61,7 @@ class SlowFetcher final : public fetch::Fetcher {
   std::string_view description() const override { return "tells how far it is"; }
   fetch::Outcome fetch(const std::vector<std::string>& urls,
                        const fetch::Request& request,
-                       base::StagedFile&,
+                       base::PartialFile&,
                        base::Observer& observer,
                        std::stop_token) override {
     observer.progress(

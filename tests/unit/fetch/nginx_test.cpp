@@ -29,10 +29,10 @@ const std::string& some_bytes() {
 }
 
 /// Does something once so much is there.
-class WatchedFile final : public test::MemoryStagedFile {
+class WatchedFile final : public test::MemoryPartialFile {
  public:
   void write_at(std::uint64_t offset_bytes, base::ByteView bytes, unsigned source) override {
-    MemoryStagedFile::write_at(offset_bytes, bytes, source);
+    MemoryPartialFile::write_at(offset_bytes, bytes, source);
     if (present_bytes() < after_bytes || !then) return;
     const auto now = std::exchange(then, {});
     now();
@@ -76,7 +76,7 @@ class MemoryList final : public fetch::FileList {
  public:
   std::size_t size() const override { return requests.size(); }
   fetch::Request request(std::size_t index) override { return requests[index]; }
-  base::StagedFile& open(std::size_t index) override { return files[index]; }
+  base::PartialFile& open(std::size_t index) override { return files[index]; }
   void done(std::size_t index, const fetch::Outcome& outcome) override {
     INFO(index << ": " << outcome.problem);
     CHECK(outcome.ok);
@@ -90,7 +90,7 @@ class MemoryList final : public fetch::FileList {
   }
 
   std::vector<fetch::Request> requests{};
-  std::deque<test::MemoryStagedFile> files{};
+  std::deque<test::MemoryPartialFile> files{};
   std::size_t completed = 0;
 };
 

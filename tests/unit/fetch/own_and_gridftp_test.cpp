@@ -115,6 +115,29 @@ TEST_CASE("tools: a fetcher of the user's own gets what its placeholders say, an
         to.lent.string() + "|mine://data.example.org:77/a%20b?q=1|data.example.org:77|me|{/a b}|");
 }
 
+TEST_CASE("tools: a program that is too old is named after a failure that nothing explains") {
+  test::Tools tools;
+  spec::ToolDescription tool;
+  tool.name = "ours";
+  tool.protocols = {"ours"};
+  tool.command = {spec::ToolWords{.texts = {"sh", "-c", "exit 3"}}};
+  tool.version = {{"echo", "ours 8.4p1"}, "ours ([0-9.]+)", "8.10"};
+  const auto hint = [&] {
+    test::LentFile to;
+    base::SilentObserver observer;
+    auto list = fetch::tool_fetchers({.processes = tools.processes,
+                                      .credentials = *tools.credentials,
+                                      .configuration = tools.configuration,
+                                      .documents = {tool}},
+                                     tools.clock);
+    return list.back()->fetch({"ours://h/f"}, {}, to, observer, {}).hint;
+  };
+  tools.keep({});
+  CHECK(hint() == "ours 8.4 is too old: 8.10 or newer is needed");
+  tool.version.least = "8.4";
+  CHECK(hint().empty());
+}
+
 TEST_CASE("tools: progress is read from what a tool writes, where its pattern is known") {
   test::Tools tools;
   tools.configuration.fetchers = {

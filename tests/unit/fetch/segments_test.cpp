@@ -157,7 +157,7 @@ TEST_CASE("mirrors: for what an earlier attempt left nobody is blamed") {
   const bool knows_version = GENERATE(false, true);
   if (GENERATE(false, true)) c.request.urls.pop_back();
   const std::string etag = knows_version ? c.a.whole("/x").headers.front().second : std::string();
-  test::MemoryStagedFile partial(some_bytes(5).substr(0, 4 * mebi));
+  test::MemoryPartialFile partial(some_bytes(5).substr(0, 4 * mebi));
   partial.known_sources = {{c.a.url("/x"), etag, ""}};
   partial.wanted = c.content;
   std::swap(c.to, partial);
@@ -286,7 +286,7 @@ TEST_CASE("segments: weak validators prove nothing") {
 TEST_CASE("resume: what is there is kept, wherever it is, and only the rest is fetched") {
   Case c;
   c.request.urls = {c.a.url("/x")};
-  test::MemoryStagedFile whole;
+  test::MemoryPartialFile whole;
   whole.wanted = c.content;
   std::swap(c.to, whole);
   REQUIRE(c.fetch().ok);

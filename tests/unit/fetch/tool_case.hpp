@@ -1,8 +1,10 @@
 #pragma once
 
 #include <sabath/base/clock.hpp>
+#include <sabath/base/file.hpp>
 #include <sabath/fetch/tools.hpp>
 
+#include <filesystem>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -25,12 +27,21 @@ struct Tools {
     if (!credentials) keep({});
     if (list.empty()) {
       list = fetch::tool_fetchers(
-          {processes, *credentials, configuration, silence, poll, ca_file, allow_file}, clock);
+          {processes, *credentials, configuration, silence, poll, ca_file, allow_file, shipped()},
+          clock);
     }
     for (const auto& fetcher : list) {
       if (fetcher->name() == name) return *fetcher;
     }
     throw std::logic_error("no fetcher " + name);
+  }
+  static std::vector<spec::ToolDescription> shipped() {
+    std::vector<spec::ToolDescription> tools;
+    for (const auto& entry :
+         std::filesystem::directory_iterator(SABATH_SOURCE_DIR "/catalog/tools")) {
+      tools.push_back(spec::parse_tool(base::read_file(entry.path()), entry.path().string()));
+    }
+    return tools;
   }
   void keep(std::vector<spec::Secret> secrets) {
     credentials = std::make_unique<fetch::CredentialStore>(std::move(secrets), processes);

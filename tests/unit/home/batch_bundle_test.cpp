@@ -6,7 +6,7 @@
 #include <sabath/base/file.hpp>
 #include <sabath/base/tree_digest.hpp>
 #include <sabath/home/batch_bundle.hpp>
-#include <sabath/home/travelling_program.hpp>
+#include <sabath/home/program_bundle.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -26,7 +26,7 @@ TEST_CASE("bundle: an archive that is none is an error of integrity that names i
   const base::Error error =
       test::error_of([&] { home::open_bundle(archive, 0, home / "here", observer, {}); });
   CHECK(error.kind() == base::ErrorKind::integrity);
-  CHECK(test::contains(error.what(), archive.string() + ": is no bundle of runs"));
+  CHECK(test::contains(error.what(), archive.string() + ": is not a bundle of runs"));
 }
 
 TEST_CASE("bundle: a program travels with its libraries but for those of the C library") {
@@ -34,7 +34,7 @@ TEST_CASE("bundle: a program travels with its libraries but for those of the C l
   const fs::path folder = home / "jobs";
   fs::create_directory(folder);
   for (int tries = 0; tries < 2; ++tries)
-    CHECK(home::travelling_program("/opt/bin/sabath", folder) ==
+    CHECK(home::program_bundle("/opt/bin/sabath", folder) ==
           std::vector<fs::path>{"/opt/bin/sabath", folder / "sabath-lib"});
   CHECK(fs::is_regular_file(folder / "sabath-lib" / "libstdc++.so.6"));
   for (const auto& entry : fs::directory_iterator(folder / "sabath-lib")) {

@@ -4,6 +4,7 @@
 
 #include <sabath/base/process/process_identity.hpp>
 #include <sabath/home/run_files.hpp>
+#include <sabath/spec/run_record.hpp>
 
 #include <csignal>
 #include <set>

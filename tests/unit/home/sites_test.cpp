@@ -111,6 +111,21 @@ TEST_CASE("sites: an own scheduler wins over the one that ships") {
   CHECK(error_of([&] { settings.sites().scheduler("slrum"); }).hint() == "did you mean 'slurm'?");
 }
 
+TEST_CASE("sites: an own tool wins over the one that ships, and others cannot write it") {
+  Settings settings;
+  CHECK(settings.sites().tools().size() == 6);
+  std::string text = base::read_file(fs::path(SABATH_SOURCE_DIR) / "catalog/tools/scp.json");
+  text.replace(text.find("files of hosts"), 5, "Files");
+  settings.write("config/tools/scp.json", text);
+  const auto tools = settings.sites().tools();
+  REQUIRE(tools.size() == 6);
+  CHECK(tools[3].name == "scp");
+  CHECK(contains(tools[3].description, "Files of hosts"));
+  const fs::path file = settings / "config/tools/scp.json";
+  fs::permissions(file, fs::perms::others_write, fs::perm_options::add);
+  CHECK(contains(error_of([&] { settings.sites().tools(); }).what(), "cannot be trusted"));
+}
+
 TEST_CASE("sites: what others could have written is not executed") {
   Settings settings;
   settings.write("config/sites/gpu.json", plain_site);

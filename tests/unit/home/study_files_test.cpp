@@ -9,10 +9,10 @@
 #include <sabath/base/process/process_identity.hpp>
 #include <sabath/base/text/json_reader.hpp>
 #include <sabath/execution/run_executors.hpp>
-#include <sabath/home/record_files.hpp>
 #include <sabath/home/run_files.hpp>
 #include <sabath/home/study_files.hpp>
 #include <sabath/planning/stage_template.hpp>
+#include <sabath/spec/run_record.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -160,13 +160,13 @@ TEST_CASE("study files: of a list whose last line was torn at any byte only that
 TEST_CASE("study files: who is gone leaves the study to the next, once") {
   const Study study;
   Study::write(study.driver(1), dead().text());
-  study.files.take_in_hand();
+  study.files.become_driver();
   CHECK(base::read_file(study.driver(2)) == ProcessIdentity::current().text());
   // Its own driver, such as a process that resumes what it began, is nobody else.
-  study.files.take_in_hand();
+  study.files.become_driver();
   const int other = test::status_in_child([&] {
-    const base::Error error = error_of([&] { study.files.take_in_hand(); });
-    return contains(error.what(), "goes on already, as process") ? 7 : 1;
+    const base::Error error = error_of([&] { study.files.become_driver(); });
+    return contains(error.what(), "is already running, as process") ? 7 : 1;
   });
   CHECK(WEXITSTATUS(other) == 7);
 }
@@ -174,16 +174,16 @@ TEST_CASE("study files: who is gone leaves the study to the next, once") {
 TEST_CASE("study files: a driver that was cut off, or is empty, holds nobody up") {
   const Study study;
   Study::write(study.driver(1), GENERATE("", "abc.def"));
-  CHECK_NOTHROW(study.files.take_in_hand());
+  CHECK_NOTHROW(study.files.become_driver());
 }
 
 TEST_CASE("study files: who may still be at it elsewhere is not taken for gone") {
   const Study study;
   Study::write(study.driver(1), elsewhere().text());
-  const base::Error error = error_of([&] { study.files.take_in_hand(); });
+  const base::Error error = error_of([&] { study.files.become_driver(); });
   CHECK(error.kind() == ErrorKind::usage);
-  CHECK(contains(error.what(), "may go on on another machine"));
-  CHECK(contains(error.what(), "its last sign of life was "));
+  CHECK(contains(error.what(), "may be running on another machine"));
+  CHECK(contains(error.what(), "its last heartbeat was "));
   CHECK_FALSE(fs::exists(study.driver(2)));
 }
 
@@ -194,46 +194,46 @@ TEST_CASE("study files: who has given no sign of life elsewhere can be taken ove
     fs::last_write_time(study.driver(1), fs::file_time_type::clock::now() - silence);
   };
   since(std::chrono::seconds(60));
-  const base::Error early = error_of([&] { study.files.take_in_hand(true); });
-  CHECK(contains(early.what(), "may go on on another machine"));
-  CHECK(contains(early.hint(), "once that process has ended"));
+  const base::Error early = error_of([&] { study.files.become_driver(true); });
+  CHECK(contains(early.what(), "may be running on another machine"));
+  CHECK(contains(early.hint(), "after that process has ended"));
   CHECK_FALSE(fs::exists(study.driver(2)));
   since(std::chrono::seconds(300));
-  const base::Error unasked = error_of([&] { study.files.take_in_hand(); });
+  const base::Error unasked = error_of([&] { study.files.become_driver(); });
   CHECK(contains(unasked.hint(), "--take-over"));
   CHECK_FALSE(fs::exists(study.driver(2)));
-  study.files.take_in_hand(true);
+  study.files.become_driver(true);
   CHECK(base::read_file(study.driver(2)) == ProcessIdentity::current().text());
-  CHECK_NOTHROW(study.files.give_sign());
+  CHECK_NOTHROW(study.files.send_heartbeat());
   // Should the other one come back it sees that it has nothing more to start.
   Study::write(study.driver(3), elsewhere().text());
-  const base::Error over = error_of([&] { study.files.give_sign(); });
+  const base::Error over = error_of([&] { study.files.send_heartbeat(); });
   CHECK(contains(over.what(), "another process has taken it over"));
 }
 
 TEST_CASE(
     "study files: another process that lives has the study, this one and one that is gone not") {
   const Study study;
-  CHECK_FALSE(study.files.is_in_other_hands());
+  CHECK_FALSE(study.files.has_other_driver());
   Study::write(study.driver(1), dead().text());
-  CHECK_FALSE(study.files.is_in_other_hands());
-  study.files.take_in_hand();
-  CHECK_FALSE(study.files.is_in_other_hands());
-  const int other = test::status_in_child([&] { return study.files.is_in_other_hands() ? 7 : 1; });
+  CHECK_FALSE(study.files.has_other_driver());
+  study.files.become_driver();
+  CHECK_FALSE(study.files.has_other_driver());
+  const int other = test::status_in_child([&] { return study.files.has_other_driver() ? 7 : 1; });
   CHECK(WEXITSTATUS(other) == 7);
   Study::write(study.driver(3), elsewhere().text());
-  CHECK(study.files.is_in_other_hands());
+  CHECK(study.files.has_other_driver());
   fs::last_write_time(study.driver(3),
                       fs::file_time_type::clock::now() - std::chrono::seconds(300));
-  CHECK_FALSE(study.files.is_in_other_hands());
+  CHECK_FALSE(study.files.has_other_driver());
 }
 
 TEST_CASE("study files: a driver gives signs of life") {
   const Study study;
-  study.files.take_in_hand();
+  study.files.become_driver();
   const auto old = fs::file_time_type::clock::now() - std::chrono::hours(1);
   fs::last_write_time(study.driver(1), old);
-  study.files.give_sign();
+  study.files.send_heartbeat();
   CHECK(fs::last_write_time(study.driver(1)) > old + std::chrono::minutes(50));
 }
 
@@ -270,15 +270,23 @@ TEST_CASE("executors: a process of another user is none, whatever it is called")
   CHECK(execution::executors_of({directory}).empty());
 }
 
-TEST_CASE("executors: one that runs is told by its status, one that is gone or done is none") {
+TEST_CASE("executors: one that runs is known by its status, one that is gone or done is none") {
   const Study study;
-  const fs::path running = study.plan(first, RunState::running, ProcessIdentity::current());
+  const SilentExecutor executor(study.home(), study.folders().runs() / first);
+  const fs::path running =
+      study.plan(first, RunState::running, *ProcessIdentity::parse(executor.identity()));
   const fs::path killed = study.plan(second, RunState::running, dead());
   const fs::path done = study.plan("tiny-20261120-103203-abcdefgh", RunState::ok, dead());
   const auto executors =
       execution::executors_of({running, killed, done, study.folders().runs() / "removed"});
   REQUIRE(executors.size() == 1);
-  CHECK(executors.at(first) == ProcessIdentity::current().text());
+  CHECK(executors.at(first) == executor.identity());
+}
+
+TEST_CASE("executors: a status that names a process of another kind has none") {
+  const Study study;
+  const fs::path directory = study.plan(first, RunState::running, ProcessIdentity::current());
+  CHECK(execution::executors_of({directory}).empty());
 }
 
 TEST_CASE("executors: one on another machine may go on, which is an error that says where") {
@@ -296,7 +304,7 @@ TEST_CASE(
   fs::create_directories(directory / "attempts/1");
   Study::write(directory / "attempts/1/samples-node1.jsonl", "{}");
   const base::Error error = error_of([&] { execution::executors_of({directory}, true); });
-  CHECK(contains(error.what(), "its last sign of life was "));
+  CHECK(contains(error.what(), "its last heartbeat was "));
   const auto old = fs::file_time_type::clock::now() - std::chrono::seconds(300);
   for (const auto& entry : fs::recursive_directory_iterator(directory))
     fs::last_write_time(entry.path(), old);

@@ -306,11 +306,11 @@ TEST_CASE("scheduler: what cannot stand in a directive is refused before anythin
   spec::Site site;
   site.request = {{"partitoin", "gpu"}};
   auto error = error_of([&] { tools.scheduler(slurm(), site).submit(tools.job(), never); });
-  CHECK(std::string(error.what()) == "site 'here': slurm knows no 'partitoin' to request");
+  CHECK(std::string(error.what()) == "site 'here': slurm has no request 'partitoin'");
   CHECK(error.hint() == "did you mean 'partition'?");
   site.request = {{"partition", "gpu --wrap=x"}};
   error = error_of([&] { tools.scheduler(slurm(), site).submit(tools.job(), never); });
-  CHECK(std::string(error.what()) == "slurm: cannot be told 'gpu --wrap=x' (request.partition)");
+  CHECK(std::string(error.what()) == "slurm: cannot pass 'gpu --wrap=x' (request.partition)");
   CHECK_THAT(error.hint(), Contains("\"options\" are taken as they stand"));
   auto job = tools.job();
   job.log = "/runs/100%/x.log";

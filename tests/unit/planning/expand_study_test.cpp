@@ -125,7 +125,7 @@ TEST_CASE("study: two points the same, and a parameter with one value and severa
   study.zip.clear();
   study.matrix = {{"n", numbers(1, 2)}};
   CHECK_THAT(refusal(study, {{"n", "3"}}),
-             Contains("parameter 'n': is given one value and several"));
+             Contains("parameter 'n': is set to one value and also to several"));
   study.matrix = {{"pinned", numbers(1, 2)}};
   CHECK_THAT(refusal(study), Contains("parameter 'pinned': is fixed by the recipe"));
   study.matrix = {{"n", {}}};

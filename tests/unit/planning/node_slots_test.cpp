@@ -30,7 +30,7 @@ std::string refusal(const RunNeeds& needs, int jobs) {
 TEST_CASE("slots: one run at a time has all and is not bound") {
   CHECK(planning::divide(node(), {2, 1, 0}, 1) == Division{1, 0, 0});
   planning::NodeSlots slots(node(), {});
-  CHECK(slots.take() == spec::Place{});
+  CHECK(slots.take() == spec::ResourceSlots{});
 }
 
 TEST_CASE("slots: as many as fit, by what is scarcest") {
@@ -44,7 +44,7 @@ TEST_CASE("slots: as many as fit, by what is scarcest") {
 TEST_CASE("slots: where the recipe says nothing the cores are divided evenly") {
   CHECK(planning::divide(node(), {}, 2) == Division{2, 2, 0});
   CHECK(planning::divide(node(), {}, 3) == Division{3, 1, 0});
-  CHECK_THAT(refusal({}, 0), Contains("no stage of the recipe says how many cpus"));
+  CHECK_THAT(refusal({}, 0), Contains("no stage of the recipe declares how many cpus"));
 }
 
 TEST_CASE("slots: what does not fit is refused with what there is") {
@@ -60,8 +60,8 @@ TEST_CASE("slots: runs get whole cores and GPUs of their own, and give them back
   const auto second = slots.take();
   REQUIRE(first);
   REQUIRE(second);
-  CHECK(*first == spec::Place{{0, 4, 1, 5}, {"GPU-a"}});
-  CHECK(*second == spec::Place{{2, 6, 3, 7}, {"GPU-b"}});
+  CHECK(*first == spec::ResourceSlots{{0, 4, 1, 5}, {"GPU-a"}});
+  CHECK(*second == spec::ResourceSlots{{2, 6, 3, 7}, {"GPU-b"}});
   CHECK_FALSE(slots.take());
   slots.give_back(*first);
   CHECK(slots.take() == first);

@@ -1,6 +1,6 @@
 #include "support/errors.hpp"
 
-#include <sabath/planning/perturbation.hpp>
+#include <sabath/planning/expand_study.hpp>
 
 using namespace sabath;
 using test::contains;
@@ -32,14 +32,14 @@ TEST_CASE(
   const auto refused = [](planning::RunRequest asked, const std::string& kind = "1ulp") {
     return error_of([&] { planning::perturbed_runs(asked, kind, 1); });
   };
-  CHECK(contains(refused(request("")).what(), "cannot do that"));
+  CHECK(contains(refused(request("")).what(), "does not support it"));
   CHECK(contains(refused(request(R"("perturb_1ulp": {"type": "int", "default": 1})")).what(),
-                 "cannot do that"));
+                 "does not support it"));
   planning::RunRequest good = request(R"("perturb_1ulp": {"type": "int", "default": 0})");
   CHECK(contains(refused(good, "2ulp").what(), "unknown"));
   planning::RunRequest set = good;
   set.set["perturb_1ulp"] = "4";
-  CHECK(contains(refused(set).what(), "already"));
+  CHECK(contains(refused(set).what(), "cannot be used with --set"));
   good.seed.reset();
   CHECK(contains(refused(good).what(), "--seed"));
 }

@@ -1,4 +1,4 @@
-#include <sabath/planning/recent_trust.hpp>
+#include <sabath/planning/plan_run.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -29,8 +29,8 @@ Names started(StageGraph& graph, const Stages& stages) {
   Names names;
   while (const auto start = graph.next()) {
     std::string text = stages[start->stage].name;
-    if (start->place) {
-      for (const int cpu : start->place->cpus)
+    if (start->slots) {
+      for (const int cpu : start->slots->cpus)
         text += (text == stages[start->stage].name ? ":" : ",") + std::to_string(cpu);
     }
     names.push_back(text);
@@ -117,14 +117,14 @@ TEST_CASE("graph: one GPU goes to one stage at a time") {
   StageGraph graph(stages, node());
   const auto a = graph.next();
   REQUIRE(a);
-  CHECK(a->place == spec::Place{{0, 4}, {"GPU-a"}});
+  CHECK(a->slots == spec::ResourceSlots{{0, 4}, {"GPU-a"}});
   const auto c = graph.next();
   REQUIRE(c);
   CHECK(c->stage == 2);
-  CHECK(c->place == spec::Place{{1, 5}, {}});
+  CHECK(c->slots == spec::ResourceSlots{{1, 5}, {}});
   CHECK_FALSE(graph.next());
   graph.finish(0, true);
-  CHECK(graph.next()->place == spec::Place{{0, 4}, {"GPU-a"}});
+  CHECK(graph.next()->slots == spec::ResourceSlots{{0, 4}, {"GPU-a"}});
 }
 
 TEST_CASE("graph: stages wait for memory that others have, and get it back") {

@@ -11,7 +11,7 @@ namespace {
 spec::HostFacts allowance(FakeHost& host) {
   base::SystemProcessRunner processes;
   spec::HostFacts facts;
-  probe::make_allowance_probe()->look(host.sources(), processes, facts);
+  probe::probe_allowance(host.sources(), processes, facts);
   return facts;
 }
 

@@ -24,7 +24,7 @@ struct AmdHost : FakeHost {
 spec::HostFacts look(FakeHost& host) {
   base::SystemProcessRunner processes;
   spec::HostFacts facts;
-  probe::make_gpu_probe()->look(host.sources(), processes, facts);
+  probe::probe_gpus(host.sources(), processes, facts);
   return facts;
 }
 

@@ -30,7 +30,7 @@ TEST_CASE("elf: the forms of compilers' comments") {
   CHECK(probe::compiler_name("Linker: LLD 17.0.1") == "Linker: LLD 17.0.1");
 }
 
-TEST_CASE("elf: what is none, and what is damaged anywhere in its tables, is harmless") {
+TEST_CASE("elf: what is none, and what is damaged anywhere in its tables, is harmless", "[long]") {
   const TempHome home;
   CHECK_FALSE(probe::read_elf(home / "absent"));
   CHECK_FALSE(probe::read_elf(home.path()));

@@ -1,4 +1,4 @@
-#include "probe/gpu/energy_meter.hpp"
+#include "probe/watch/energy_meter.hpp"
 #include "support/fake_host.hpp"
 
 #include <sabath/probe/energy.hpp>

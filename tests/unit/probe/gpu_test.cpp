@@ -16,7 +16,7 @@ spec::HostFacts look(const std::string& library) {
   probe::ProbeSources sources;
   sources.nvml_library = library;
   spec::HostFacts facts;
-  probe::make_gpu_probe()->look(sources, processes, facts);
+  probe::probe_gpus(sources, processes, facts);
   return facts;
 }
 

@@ -101,7 +101,7 @@ TEST_CASE("loaded: a real process's program and libraries are seen") {
   REQUIRE(loaded != nullptr);
   CHECK_FALSE(loaded->is_program);
   CHECK_FALSE(loaded->is_hidden);
-  CHECK(loaded->stamp == probe::stamp_of(library));
+  CHECK(loaded->stamp == base::stamp_of(library));
   CHECK(loaded->stages == std::set<std::string>{"go"});
   CHECK(file_of(seen, "libc.so.6") != nullptr);
 }

@@ -52,7 +52,7 @@ class NoNewThreads {
 
 }  // namespace
 
-TEST_CASE("watch: what a process loads is seen by itself") {
+TEST_CASE("watch: what a process loads is seen by itself", "[long]") {
   probe::LibraryWatch watch;
   const std::string library = test_libraries + "/new/libopenblas.so";
   const auto begin = std::chrono::steady_clock::now();
@@ -73,7 +73,8 @@ TEST_CASE("watch: what a process loads is seen by itself") {
   CHECK(found == 1);
 }
 
-TEST_CASE("watch: looking takes no more than its share, however much there is to look at") {
+TEST_CASE("watch: looking takes no more than its share, however much there is to look at",
+          "[long]") {
   const std::string library = test_libraries + "/new/libopenblas.so";
   std::vector<std::unique_ptr<HeldProcess>> held;
   std::map<std::string, int> stages;

@@ -14,7 +14,7 @@ Devices look_at(FakeHost& host, Devices devices) {
   base::SystemProcessRunner processes;
   spec::HostFacts facts;
   facts.devices = std::move(devices);
-  probe::make_link_probe()->look(host.sources(), processes, facts);
+  probe::probe_links(host.sources(), processes, facts);
   return facts.devices;
 }
 

@@ -28,7 +28,7 @@ struct Copy {
   probe::MappedFile seen() const {
     probe::MappedFile mapped;
     mapped.path = file.string();
-    mapped.stamp = probe::stamp_of(file).value();
+    mapped.stamp = base::stamp_of(file).value();
     mapped.stages = {"go"};
     return mapped;
   }
@@ -75,7 +75,7 @@ TEST_CASE("libraries: only what was written a while ago is kept in the memo") {
   CHECK(copy.memo().empty());  // the file is as new as can be
   auto old = copy.seen();
   old.path = "/bin/sh";
-  old.stamp = probe::stamp_of("/bin/sh").value();
+  old.stamp = base::stamp_of("/bin/sh").value();
   const auto found = probe::identify_files({old}, copy.state);
   REQUIRE(found.files.size() == 1);
   CHECK(copy.memo().find(old.stamp.text() + ":/bin/sh\t" +
@@ -150,7 +150,7 @@ TEST_CASE("libraries: a file that cannot be read is told, and not taken for no E
   REQUIRE(held);
   probe::MappedFile file;
   file.path = "/proc/self/mem";  // at 0 there is nothing to read: EIO
-  file.stamp = probe::stamp_of(file.path).value();
+  file.stamp = base::stamp_of(file.path).value();
   const auto found = probe::identify_files({file}, home / "state");
   CHECK(found.files.empty());
   CHECK(found.notes ==

@@ -22,7 +22,7 @@ spec::HostFacts quiet() {
 
 std::vector<std::string> noise_of(FakeHost& host, spec::HostFacts facts) {
   base::SystemProcessRunner processes;
-  probe::make_noise_probe()->look(host.sources(), processes, facts);
+  probe::probe_noise(host.sources(), processes, facts);
   REQUIRE(facts.noise);
   return *facts.noise;
 }

@@ -13,8 +13,8 @@ using Settings = std::map<std::string, std::string>;
 Settings settings_of(FakeHost& host) {
   base::SystemProcessRunner processes;
   spec::HostFacts facts;
-  probe::make_mitigations_probe()->look(host.sources(), processes, facts);
-  probe::make_settings_probe()->look(host.sources(), processes, facts);
+  probe::probe_mitigations(host.sources(), processes, facts);
+  probe::probe_settings(host.sources(), processes, facts);
   return facts.settings.value_or(Settings{});
 }
 

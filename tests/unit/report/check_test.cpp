@@ -207,7 +207,7 @@ TEST_CASE("baseline: drift tells when many steps came to more than the margin") 
   }
   const std::string shown = report::baseline_text(baseline, false);
   CHECK_THAT(shown, Contains("2 accepted before, as history"));
-  CHECK_THAT(shown, Contains("proposed: nothing is held to it"));
+  CHECK_THAT(shown, Contains("proposed: without effect until it is accepted"));
   const std::string drift = report::baseline_text(baseline, true);
   CHECK_THAT(drift, Contains("accepted    3 time(s)") && Contains("+0.01 (+2 sd)"));
   CHECK_THAT(drift, !Contains("more than the margin"));

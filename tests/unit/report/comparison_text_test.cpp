@@ -40,7 +40,7 @@ spec::Comparison equal_pair() {
 }
 
 /// Two runs that part: a series that grows apart, an array of another shape, missing records.
-spec::Comparison parted_pair() {
+spec::Comparison diverged_pair() {
   spec::Comparison comparison = test::full_comparison();
   comparison.differences.push_back({"environment", "code: cxx", "g++ 12.2.0 x86_64-linux-gnu", ""});
   spec::ItemComparison& series = comparison.metrics.front();
@@ -69,16 +69,16 @@ TEST_CASE("report: a comparison of equal runs") {
 }
 
 TEST_CASE("report: a comparison of runs that part") {
-  const std::string text = comparison_text(parted_pair());
-  CHECK(text == golden("report/comparison-parted.txt", text));
+  const std::string text = comparison_text(diverged_pair());
+  CHECK(text == golden("report/comparison-diverged.txt", text));
 }
 
 TEST_CASE("report: NaN on both sides is told, in rows and of what is equal") {
-  spec::Comparison parted = parted_pair();
-  CHECK_FALSE(test::contains(comparison_text(parted), "NaN"));
-  parted.metrics.front().nan_pairs = 7;
-  parted.outputs.front().nan_pairs = 12;
-  const std::string text = comparison_text(parted);
+  spec::Comparison diverged = diverged_pair();
+  CHECK_FALSE(test::contains(comparison_text(diverged), "NaN"));
+  diverged.metrics.front().nan_pairs = 7;
+  diverged.outputs.front().nan_pairs = 12;
+  const std::string text = comparison_text(diverged);
   CHECK(test::contains(text, "missing  both NaN  max ULP"));
   CHECK(test::contains(text, "88        3         7     1441"));
   CHECK(test::contains(text, "(4000 values, 12 of them NaN)"));
@@ -97,14 +97,14 @@ TEST_CASE("report: what is equal is counted in values and, of equal digests, in 
 }
 
 TEST_CASE("report: a value that is not finite has no distance") {
-  spec::Comparison parted = parted_pair();
+  spec::Comparison diverged = diverged_pair();
   constexpr std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
   constexpr double endless = std::numeric_limits<double>::infinity();
-  spec::ItemComparison& series = parted.metrics.front();
+  spec::ItemComparison& series = diverged.metrics.front();
   series.max_ulps = series.p999_ulps = none;
   series.max_relative = endless;
-  parted.first_divergence = spec::Divergence{"step 2", 2, std::nan(""), 1, endless, none};
-  const std::string text = comparison_text(parted);
+  diverged.first_divergence = spec::Divergence{"step 2", 2, std::nan(""), 1, endless, none};
+  const std::string text = comparison_text(diverged);
   CHECK(test::contains(text, "at step 2: nan and 1 (not finite)"));
   CHECK_FALSE(test::contains(text, std::to_string(none)));
   CHECK(report::ulps_text(none, endless) == "-");
@@ -140,7 +140,7 @@ TEST_CASE("report: churn is told of predictions, and intervals with their median
 }
 
 TEST_CASE("report: a comparison ends with its result, ended by a newline") {
-  const std::string text = comparison_text(parted_pair());
+  const std::string text = comparison_text(diverged_pair());
   const auto last_line = text.rfind('\n', text.size() - 2);
   CHECK(text.substr(last_line + 1).starts_with("RESULT"));
   CHECK(test::contains(text.substr(last_line), "FAIL: no rung holds"));
@@ -148,7 +148,7 @@ TEST_CASE("report: a comparison ends with its result, ended by a newline") {
 }
 
 TEST_CASE("report: what a comparison names is made safe for a terminal") {
-  spec::Comparison comparison = parted_pair();
+  spec::Comparison comparison = diverged_pair();
   const std::string evil = "\x1b]0;owned\x07\r\n\xff";
   comparison.a = evil;
   comparison.differences = {{evil, evil, evil, std::string(42, 'x') + evil}};

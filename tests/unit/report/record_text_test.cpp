@@ -4,6 +4,7 @@
 #include "unit/spec/full_values.hpp"
 
 #include <sabath/report/text.hpp>
+#include <sabath/spec/run_record.hpp>
 
 #include <limits>
 

@@ -66,14 +66,14 @@ TEST_CASE("asset: sources are URLs with a scheme") {
   }
   CHECK(after([](auto& d) {
           d["files"][0].erase("sources");
-        }).says("a.json:/files/0: no \"sources\" say where to get it"));
+        }).says("a.json:/files/0: \"sources\" are missing: URLs to fetch it from"));
 }
 
 TEST_CASE("asset: bytes come from one place") {
   CHECK(after([](auto& d) {
           d["generate"] = {{"recipe", "r"}, {"stage", "s"}};
         }).says("a.json:/generate: an asset has either \"files\" or \"generate\", not both"));
-  CHECK(after([](auto& d) { d.erase("files"); }).says("a.json:/: a dataset has \"files\""));
+  CHECK(after([](auto& d) { d.erase("files"); }).says("a.json:/: a dataset needs \"files\""));
   CHECK(after([](auto& d) {
           d["files"] = ordered_json::array();
         }).says("a.json:/files: must not be empty"));
@@ -91,7 +91,7 @@ TEST_CASE("asset: access is open or tells how to log in") {
         }).says("a.json:/access/policy: 'closed' is none of open, login"));
   CHECK(after([](auto& d) {
           d["access"]["policy"] = "login";
-        }).says("a.json:/access: policy 'login' wants \"steps\""));
+        }).says("a.json:/access: policy 'login' needs \"steps\""));
 }
 
 TEST_CASE("asset: scripts use only their own placeholders") {
@@ -144,7 +144,7 @@ TEST_CASE("asset: a list or a manifest stands alone, and has files") {
         }).says("a.json:/manifest: must not be empty"));
   CHECK(many([](auto& d) {
           d["manifest"] = {{{"path", "x"}}};
-        }).says("a.json:/manifest/0: no \"sources\" say where to get it"));
+        }).says("a.json:/manifest/0: \"sources\" are missing: URLs to fetch it from"));
   CHECK(many([](auto& d) {
           d["base"] = "https://h/";
           d["manifest"] = {{{"path", "x"}, {"unpack", "gz"}}};
@@ -156,8 +156,8 @@ TEST_CASE("asset: a list or a manifest stands alone, and has files") {
 }
 
 TEST_CASE("asset: a base and a limit are of many files") {
-  CHECK(after([](auto& d) { d["limit"] = 5; }).says("a.json:/limit: goes with \"list\""));
-  CHECK(after([](auto& d) { d["base"] = "https://h/"; }).says("a.json:/base: goes with \"list\""));
+  CHECK(after([](auto& d) { d["limit"] = 5; }).says("a.json:/limit: needs \"list\""));
+  CHECK(after([](auto& d) { d["base"] = "https://h/"; }).says("a.json:/base: needs \"list\""));
 }
 
 TEST_CASE("asset: no path is both a file and a folder") {

@@ -107,7 +107,7 @@ TEST_CASE("asset script: references between scripts are checked") {
         }).says("/scripts/0/command/1: unknown placeholder '{script.convert}'"));
   CHECK(after([](auto& d) {
           d["scripts"][0]["arguments"]["threads"] = {{"type", "int"}, {"default", 2}};
-        }).says("/scripts/0/arguments/threads: script 'convert', which is needed, has another"));
+        }).says("/scripts/0/arguments/threads: the needed script 'convert' declares the argument"));
   CHECK(after([](auto& d) {
           d["scripts"][2]["command"] = {"x", "{arg.Threads}"};
         }).says("/scripts/2/command/1: 'Threads' is not a name"));

@@ -82,13 +82,27 @@ TEST_CASE("baseline: what is wrong in one is told with its place, all at once") 
   CHECK_THAT(text, Contains("b.json:/entries/0/metrics/0/values: has 3 value(s)"));
   CHECK_THAT(text, Contains("b.json:/entries/0/metrics/0/n: is 2, and 3"));
   CHECK_THAT(text, Contains("b.json:/entries/0/metrics/0/bounds: 'low' is not below 'high'"));
-  CHECK_THAT(text, Contains("b.json:/entries/0/metrics/0/margin: is no number"));
+  CHECK_THAT(text, Contains("b.json:/entries/0/metrics/0/margin: is not a number"));
   CHECK_THAT(text, Contains("b.json:/entries/0/metrics/1/name: 'train/loss' is there twice"));
-  CHECK_THAT(text, Contains("b.json:/entries/0/accepted/at: is no time"));
-  CHECK_THAT(text, Contains("b.json:/expected_failures/0/until: '2026-02-30' is no day"));
+  CHECK_THAT(text, Contains("b.json:/entries/0/accepted/at: is not a time"));
+  CHECK_THAT(text, Contains("b.json:/expected_failures/0/until: '2026-02-30' is not a day"));
   CHECK_THAT(text, Contains("b.json:/expected_failures/0/metric: no entry has a metric"));
   CHECK_THAT(text, Contains("b.json:/expected_failures/0/reason: must not be empty"));
   CHECK_THAT(text, Contains("entires"));
+}
+
+TEST_CASE("baseline: digits that no double holds are never dropped in silence") {
+  json document = full();
+  json& metric = document["entries"][0]["metrics"][0];
+  metric["values"][0] = 1152921504606846977;
+  metric["bounds"] = {{"low", 0}, {"high", 1152921504606846977}, {"rule", "reviewed"}};
+  const std::string text = problems(document);
+  CHECK_THAT(text, Contains("metrics/0/values/0: is not 1152921504606846976, as"));
+  CHECK_THAT(text, Contains("bounds/high: is a whole number that no double holds; the nearest"));
+  metric["values"][0] = metric["bounds"]["high"] = 1152921504606846976;
+  CHECK_NOTHROW(spec::parse_baseline(document.dump(), "b.json"));
+  metric["whole"] = {"1152921504606846977", ""};  // of another value
+  CHECK_THAT(problems(document), Contains("values/0: is not 1152921504606846977, as"));
 }
 
 TEST_CASE("baseline: documents that are none are refused") {

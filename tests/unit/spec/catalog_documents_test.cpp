@@ -25,7 +25,8 @@ std::vector<Shipped> shipped() {
   std::vector<Shipped> documents;
   for (const auto& entry :
        fs::recursive_directory_iterator(fs::path(SABATH_SOURCE_DIR) / "catalog")) {
-    const bool is_asset = entry.path().parent_path().filename() != "schedulers";
+    const fs::path folder = entry.path().parent_path().filename();
+    const bool is_asset = folder != "schedulers" && folder != "tools";
     if (!entry.is_regular_file() || !is_asset) continue;
     Shipped document{entry.path(), base::read_file(entry.path()), {}};
     INFO(document.path);

@@ -74,9 +74,9 @@ TEST_CASE("configuration: placeholders of a fetcher's command are checked when i
   CHECK(unknown.says("config.json:/fetchers/0/command/1: unknown placeholder '{urll}'"));
   CHECK(unknown.hint == "did you mean '{url}'?");
   CHECK(problem_with_fetcher(R"({"scheme": "x", "command": ["x", "{url}"]})")
-            .says("/fetchers/0/command: no '{output}' says where the file must go"));
+            .says("/fetchers/0/command: '{output}' is missing: it says where the file must go"));
   CHECK(problem_with_fetcher(R"({"scheme": "x", "command": ["x", "{output}", "{host}"]})")
-            .says("neither '{url}' nor '{path}' says which file is meant"));
+            .says("'{url}' or '{path}' is missing: it says which file is meant"));
   CHECK(problem_with_fetcher(R"({"scheme": "x", "command": ["{host}", "{url}", "{output}"]})")
             .says("/fetchers/0/command/0: the program's name may not depend on the source"));
   CHECK(problem_with_fetcher(R"({"scheme": "x", "command": []})").says("names no program"));

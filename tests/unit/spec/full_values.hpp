@@ -4,6 +4,7 @@
 #include <sabath/spec/comparison.hpp>
 #include <sabath/spec/package_lock.hpp>
 #include <sabath/spec/run_record.hpp>
+#include <sabath/spec/run_status.hpp>
 
 #include <chrono>
 
@@ -216,7 +217,7 @@ inline spec::RunPlan full_plan() {
   spec::RunPlan plan;
   plan.run_id = "tiny-20261120-103205-abcdefgh";
   plan.study_point = 3;
-  plan.place = spec::Place{{2, 3}, {"GPU-1"}};
+  plan.slots = spec::ResourceSlots{{2, 3}, {"GPU-1"}};
   plan.created = "2026-11-20T10:32:05.123Z";
   plan.sabath_version = "0.1.0";
   plan.recipe_text =

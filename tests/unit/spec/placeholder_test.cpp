@@ -37,16 +37,15 @@ TEST_CASE("placeholder: an unknown name suggests the nearest") {
   CHECK(problem.text == "stage 'train': unknown placeholder '{parm.epochs}'");
   CHECK(problem.hint == "did you mean '{param.epochs}'?");
   const auto far = problem_of([&] { expand("{HOME}", values, "x"); });
-  CHECK(far.hint == "for braces that are meant as such write '{{HOME}}'");
+  CHECK(far.hint == "for literal braces write '{{HOME}}'");
 }
 
 TEST_CASE("placeholder: a single brace is refused with the hint to double it") {
   for (const char* text : {"{", "a{", "{ seed}", "{seed", "{}", "{se ed}", "${x"}) {
     INFO(text);
     const auto problem = problem_of([&] { expand(text, {{"seed", "7"}}, "x"); });
-    CHECK(problem.text == "x: a single '{' that belongs to no placeholder");
-    CHECK(problem.hint == "for a brace that is meant as such write '{{'");
+    CHECK(problem.text == "x: a single '{' that is not part of a placeholder");
+    CHECK(problem.hint == "for a literal brace write '{{'");
   }
-  CHECK(problem_of([] { expand("a}", {}, "x"); }).hint ==
-        "for a brace that is meant as such write '}}'");
+  CHECK(problem_of([] { expand("a}", {}, "x"); }).hint == "for a literal brace write '}}'");
 }

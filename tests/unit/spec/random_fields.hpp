@@ -33,7 +33,7 @@ class RandomFields {
     } else if constexpr (std::is_integral_v<T>) {
       return static_cast<T>(engine_());
     } else if constexpr (std::is_enum_v<T>) {
-      const auto values = spec::all_values(T{});
+      const auto values = all_values(T{});
       return values[below(values.size())];
     } else if constexpr (std::is_same_v<T, base::Digest>) {
       return below(4) == 0 ? base::Digest{} : base::sha256_of(text());
@@ -59,11 +59,11 @@ class RandomFields {
   }
 
   template <class T>
-  void operator()(const char*, T& member) {
+  void operator()(const char*, T& member, const char* = "") {
     member = value<T>();
   }
   template <class T>
-  void operator()(const char*, std::optional<T>& member) {
+  void operator()(const char*, std::optional<T>& member, const char* = "") {
     if (below(2) == 1) member = value<T>();
   }
 

@@ -149,7 +149,7 @@ TEST_CASE("recipe: where a metric is found is checked") {
   CHECK(with_source({{"kind", "mllog"}, {"pattern", "x"}})
             .says("/metrics/loss/from/pattern: unknown key 'pattern'"));
   CHECK(with_source({{"kind", "jsonl"}, {"key", "x"}})
-            .says("/metrics/loss/from/key: without a file JSON lines are those of"));
+            .says("/metrics/loss/from/key: without 'file' the metric is read from"));
   CHECK(with_source({{"kind", "mllog"}, {"stage", "nope"}})
             .says("/metrics/loss/from/stage: no stage 'nope'"));
   CHECK(after([](auto& d) {
@@ -235,7 +235,7 @@ TEST_CASE("recipe: studies that cannot be meant are refused") {
   CHECK(study({{"zip", {{"epochs", {1, 2}}, {"mode", {"fast"}}}}})
             .says("/studies/s/zip/mode: has 1 value(s) where 'epochs' has 2"));
   CHECK(study({{"matrix", {{"epochs", {1}}}}, {"exclude", {{{"mode", "fast"}}}}})
-            .says("/studies/s/exclude/0/mode: 'mode' has one value in this study"));
+            .says("/studies/s/exclude/0/mode: 'mode' has only one value in this study"));
   CHECK(study({{"exclude", {nlohmann::ordered_json::object()}}})
             .says("/studies/s/exclude/0: would exclude every point"));
   CHECK(study({{"seeds", {1, 1}}}).says("/studies/s/seeds: '1,1' is not a range of seeds"));

@@ -7,6 +7,7 @@
 #include <sabath/spec/host_facts.hpp>
 #include <sabath/spec/run_plan.hpp>
 #include <sabath/spec/run_record.hpp>
+#include <sabath/spec/run_status.hpp>
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>

@@ -1,5 +1,4 @@
-#include <sabath/spec/group_name.hpp>
-#include <sabath/spec/run_purpose.hpp>
+#include <sabath/spec/run_count.hpp>
 #include <sabath/spec/shown_value.hpp>
 
 #include <catch2/catch.hpp>

@@ -2,7 +2,8 @@
 #include "problem_text.hpp"
 
 #include <sabath/base/text/json_reader.hpp>
-#include <sabath/spec/run_summary.hpp>
+#include <sabath/spec/run_record.hpp>
+#include <sabath/spec/run_status.hpp>
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>

@@ -88,7 +88,7 @@ TEST_CASE("scheduler description: hints are of resources, and readings of words 
   CHECK(scheduler.called.at("W") == "waits");
   CHECK(scheduler.stuck == "held");
   CHECK(problem_with("/stuck", "(").says("/stuck: '(' is not a regular expression"));
-  CHECK(problem_with("/submit/untold", {{"disk", "x"}}).says("'disk' is no resource of a job"));
+  CHECK(problem_with("/submit/untold", {{"disk", "x"}}).says("'disk' is not a resource of a job"));
 }
 
 TEST_CASE("scheduler description: placeholders are checked when it is read") {
@@ -126,7 +126,7 @@ TEST_CASE("scheduler description: what cannot work as a whole is told, all at on
   returning["node"]["index"] = "$INDEX";
   CHECK(read(returning).arrays.log.empty());
   returning["submit"]["options"] = {"--bring-back={outputs}"};
-  CHECK(problem_of([&] { read(returning); }).says("the 'log' of 'arrays' must have it"));
+  CHECK(problem_of([&] { read(returning); }).says("give 'arrays' a 'log'"));
   problem = problem_with("/submit/directive", "#X\n#Y ");
   CHECK(problem.says("/submit/directive: must not contain line breaks"));
   CHECK(problem_with("/submit/optoins", {"x"}).hint == "did you mean 'options'?");
@@ -137,5 +137,5 @@ TEST_CASE("scheduler description: what cannot work as a whole is told, all at on
   CHECK(problem_of([&] { read(document); }).says("has both 'directive' and 'file'"));
   CHECK(problem_of([] {
           read(minimal(), "x/Our Own.json");
-        }).says("the file's name 'Our Own' is no name of a scheduler"));
+        }).says("the file's name 'Our Own' is not a name of a scheduler"));
 }

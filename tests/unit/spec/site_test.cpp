@@ -79,7 +79,7 @@ TEST_CASE("site: what it says is one node, and no GPU, is written and read as sa
 
 TEST_CASE("site: only resources can be implied") {
   const auto problem = problem_with("implied", {"memory", "disk"});
-  CHECK(problem.says("/implied/1: 'disk' is no resource of a job"));
+  CHECK(problem.says("/implied/1: 'disk' is not a resource of a job"));
   CHECK(problem_with("implied", {"gpus", "gpus"}).says("/implied/1"));
 }
 
@@ -131,5 +131,5 @@ TEST_CASE("site: the name of its file is a name") {
   const auto problem = problem_of([] {
     read({{"schema", 1}, {"scheduler", "slurm"}}, "sites/My Site.json");
   });
-  CHECK(problem.says("the file's name 'My Site' is no name of a site"));
+  CHECK(problem.says("the file's name 'My Site' is not a name of a site"));
 }

@@ -31,7 +31,7 @@ TEST_CASE("stage: placeholders of the shell form are checked too") {
   CHECK(with(0, "run", {{"shell", "echo {outputs}"}}).text ==
         "recipes/x.json:/stages/0/run/shell: unknown placeholder '{outputs}'");
   CHECK(with(0, "run", {{"shell", "awk '{ print }'"}})
-            .says("/stages/0/run/shell: a single '{' that belongs to no placeholder"));
+            .says("/stages/0/run/shell: a single '{' that is not part of a placeholder"));
 }
 
 TEST_CASE("stage: only known placeholders are known") {

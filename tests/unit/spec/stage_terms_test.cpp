@@ -109,11 +109,11 @@ TEST_CASE("stage: what is worth another try is read strictly") {
   CHECK(problem.lines() == 7);
   CHECK(problem.says("/stages/1/retry/times: 0 is out of range"));
   CHECK(problem.says("/stages/1/retry/pause: 0 is not a length of time"));
-  CHECK(problem.says("/stages/1/retry/exit_codes/0: 0 is no exit status of a failure"));
-  CHECK(problem.says("/stages/1/retry/exit_codes/1: 256 is no exit status of a failure"));
-  CHECK(problem.says("/stages/1/retry/signals/0: 'SIGBUZ' is no signal"));
+  CHECK(problem.says("/stages/1/retry/exit_codes/0: 0 is not an exit status of a failure"));
+  CHECK(problem.says("/stages/1/retry/exit_codes/1: 256 is not an exit status of a failure"));
+  CHECK(problem.says("/stages/1/retry/signals/0: 'SIGBUZ' is not a signal"));
   CHECK(problem.says("/stages/1/retry/limits/0: 'memory' is none of time, silence"));
-  CHECK(problem.says("/stages/1/retry/logs/0: is no regular expression: at position 2"));
+  CHECK(problem.says("/stages/1/retry/logs/0: is not a regular expression: at position 2"));
   CHECK(problem_with("retry", {{"times", 1}}).says("/stages/1/retry: names no failure"));
   CHECK(problem_with("retry", {{"times", 101}, {"logs", {"a"}}}).says("101 is out of range"));
 }
@@ -139,7 +139,7 @@ TEST_CASE("stage: its variables may hold placeholders, and are not sabath's own"
   CHECK(problem_with("variables", {{"A", "{stage.train}"}})
             .says("/stages/1/variables/A: '{stage.train}' is used"));
   CHECK(problem_with("variables", {{"SABATH_SEED", "1"}})
-            .says("/stages/1/variables/SABATH_SEED: 'SABATH_SEED' is sabath's to set"));
+            .says("/stages/1/variables/SABATH_SEED: 'SABATH_SEED' is set by sabath alone"));
   CHECK(problem_with("variables", {{"SABATH_SEED", "1"}}).hint ==
         "choose a name that does not begin with SABATH_");
   CHECK(problem_with("variables", {{"A-B", "1"}}).says("/stages/1/variables/A-B: "));

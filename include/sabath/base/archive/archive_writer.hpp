@@ -8,9 +8,9 @@
 namespace sabath::base {
 
 /// Writes files and symbolic links beneath `root` as a gzipped tar: the same bytes for the same
-/// tree, with no owners and no times; durable. `to` must not exist; nobody else may read it (0600).
-/// Each file is read into memory. Throws Error{usage} for a name or a link that extract_archive
-/// would refuse, Error{storage|not_found}; and then `to` is gone.
+/// tree, without owners and times; durable. `to` must not exist; only the user may read it (0600).
+/// Reads each file into memory. Throws Error{usage} for a name or a link that extract_archive
+/// refuses, Error{storage|not_found}; then removes `to`.
 void write_archive(const std::filesystem::path& root,
                    const std::vector<TreeFile>& files,
                    const std::filesystem::path& to);

@@ -10,7 +10,7 @@
 
 namespace sabath::base {
 
-/// A file within a zip file, as it is stated there.
+/// A file within a zip file, as its header states it.
 struct ZipMember {
   std::string path{};
   std::uint64_t size_bytes = 0;  ///< unpacked

@@ -4,8 +4,8 @@
 
 namespace sabath::base {
 
-/// Lets this thread, and what it starts from now on, run on these hardware threads alone (the
-/// kernel's numbers). Throws Error{launch} where the kernel refuses.
+/// Binds this thread, and processes that it starts, to these hardware threads (kernel numbers).
+/// Throws Error{launch} if the kernel refuses.
 void bind_to_cpus(const std::vector<int>& cpus);
 
 }  // namespace sabath::base

@@ -5,9 +5,10 @@
 
 namespace sabath::base {
 
-/// SIGUSR1 and SIGUSR2 are for the commands that this process runs ("make a checkpoint now"): while
-/// this lives they do not end it, and whoever listens is told. One at a time in a process (else
-/// Error{internal}). One that was ignored before stays ignored.
+/// Receiver of SIGUSR1 and SIGUSR2 on behalf of the commands that this process runs ("make a
+/// checkpoint now"). While it lives the signals do not end the process but reach each
+/// SignalListener. A signal that was ignored before stays ignored. Throws Error{internal} for a
+/// second instance in the process.
 class PassedSignals {
  public:
   PassedSignals();
@@ -20,8 +21,8 @@ class PassedSignals {
   std::unique_ptr<Watcher> watcher_;
 };
 
-/// Is told of each such signal for as long as it lives, in another thread and one at a time; of
-/// several that come at once perhaps only of one, as signals are. `hear` does not throw.
+/// Listener to these signals. Calls `hear` once per signal from another thread, never concurrently.
+/// Signals that arrive together may be merged into one call. `hear` must not throw.
 class SignalListener {
  public:
   explicit SignalListener(std::function<void(int signal)> hear);

@@ -7,8 +7,8 @@
 
 namespace sabath::base {
 
-/// Names a process so that others on the same host can tell whether it still runs: a pid alone is
-/// used again, and means nothing on another host or in another container.
+/// Name of a process by which others on the same host can tell whether it still runs. A pid alone
+/// is reused, and means nothing on another host or in another container.
 struct ProcessIdentity {
   std::string host{};               ///< hash of host name and machine id
   std::string boot{};               ///< hash of the kernel's boot id
@@ -18,7 +18,7 @@ struct ProcessIdentity {
 
   bool operator==(const ProcessIdentity&) const = default;
 
-  /// This process. To be asked again after a fork.
+  /// This process. Call it again after a fork.
   static ProcessIdentity current();
   /// The process that has `pid` in this one's PID namespace now, a zombie too.
   static ProcessIdentity of(int pid);
@@ -30,8 +30,8 @@ struct ProcessIdentity {
 
 enum class Liveness { running, gone, unknown };
 
-/// `gone` only where that is certain (a zombie is gone too); `unknown` for a process on another
-/// host, in another container of this one, or hidden from us. `self` is the process that asks.
+/// Returns `gone` only if that is certain (a zombie is gone, too). Returns `unknown` for a process
+/// on another host, in another container, or hidden. `self` is the asking process.
 Liveness liveness_of(const ProcessIdentity& other,
                      const ProcessIdentity& self = ProcessIdentity::current());
 

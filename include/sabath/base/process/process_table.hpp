@@ -23,18 +23,18 @@ struct ProcessStat {
   std::uint64_t virtual_bytes = 0;  ///< all that is mapped
   std::uint64_t child_faults = 0;   ///< minor page faults of children that it has waited for
 
-  /// It runs no more and waits for its parent, at most.
+  /// Whether it has ended, and at most waits for its parent.
   bool has_ended() const { return state == 'Z' || state == 'X'; }
 };
 
-/// Nothing when there is no such process (any more), or no /proc. `proc` is /proc, or a fake; the
-/// same below.
+/// Returns nothing if the process does not exist or /proc is missing. `proc` is /proc or a fake,
+/// here and below.
 std::optional<ProcessStat> process_stat(int pid, const std::filesystem::path& proc = "/proc");
 
-/// The control group (Linux, version 2) of a process, as "/user.slice/x"; empty where nobody says.
+/// The control group (Linux, version 2) of a process, as "/user.slice/x"; empty if unknown.
 std::string control_group_of(int pid, const std::filesystem::path& proc = "/proc");
 
-/// Did the process begin with this variable ("NAME=VALUE")? False where it may not be looked at.
+/// Whether the process was started with this variable ("NAME=VALUE"). False if it cannot be read.
 bool began_with(int pid, std::string_view variable, const std::filesystem::path& proc = "/proc");
 
 /// The names in a folder of `proc` that are numbers, ascending: processes, or the threads in

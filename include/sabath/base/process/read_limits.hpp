@@ -6,13 +6,13 @@
 
 namespace sabath::base {
 
-/// When to give up reading a file, beside the reader's own limits.
+/// Conditions that end the reading of a file, besides the reader's own limits.
 struct ReadLimits {
-  std::stop_token stop{};  ///< then Error{interrupted} is thrown
-  /// Then Error{integrity} is thrown.
+  std::stop_token stop{};  ///< causes Error{interrupted}
+  /// Deadline; causes Error{integrity}.
   std::chrono::steady_clock::time_point until = std::chrono::steady_clock::time_point::max();
 
-  /// Throws where it is time to give up; `place` is the file.
+  /// Throws if a condition holds; `place` is the file.
   void check(const std::string& place) const;
 };
 

@@ -6,8 +6,8 @@
 
 namespace sabath::base {
 
-/// The process that read a file of arrays ended before it answered: it crashed, or exceeded a limit
-/// of time or memory. Of the kind `integrity`. What else the file holds may be readable.
+/// Error of a reader process that ended before it answered: it crashed, or exceeded a limit of time
+/// or memory. Its kind is `integrity`. Other arrays of the file may be readable.
 class ReaderEnded : public Error {
  public:
   /// `array` is empty for the whole file; `how` is "the reader process was killed by ...".
@@ -18,7 +18,7 @@ class ReaderEnded : public Error {
         why_("cannot be read: " + how) {}
 
   const std::string& file() const noexcept { return file_; }
-  /// Follows a name.
+  /// The problem, to be put behind a name.
   const std::string& why() const noexcept { return why_; }
 
  private:

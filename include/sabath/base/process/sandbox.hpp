@@ -8,10 +8,10 @@
 
 namespace sabath::base {
 
-/// Another process of this program, for work that may crash or never end. It is started as
-/// `PROGRAM COMMAND PID`, with this process's pid. It gets few variables of the environment, and
-/// these descriptors: 0 is a stream socket to this process, 1 and 2 take nothing, 3 is `memory()`.
-/// It is killed when the thread that started it ends. One thread at a time.
+/// A second process of this program, for work that may crash or never end. It is started as
+/// `PROGRAM COMMAND PID`, with this process's pid and few environment variables. Descriptor 0 is a
+/// stream socket to this process, 1 and 2 discard, 3 is `memory()`. The kernel kills it when the
+/// starting thread ends. Thread safety: one thread at a time.
 class SandboxProcess {
  public:
   /// Throws Error{launch}.
@@ -43,11 +43,11 @@ class SandboxProcess {
 constexpr int sandbox_socket = 0;
 constexpr int sandbox_memory = 3;
 
-/// For the process that was started so, before it reads the first untrusted byte. It closes what
-/// descriptors it inherited besides the four, dies with the process `parent`, makes no core dump,
-/// cannot be traced, writes no file and has at most `memory_bytes`. Where the kernel filters system
-/// calls it can neither start programs, nor use a network, nor open files but for reading, and its
-/// signals and limits reach no other process.
+/// Confines the calling process, which SandboxProcess has started; to be called before it reads the
+/// first untrusted byte. Closes inherited descriptors but these four. From then on the process ends
+/// with `parent`, makes no core dump, cannot be traced, writes no file and has at most
+/// `memory_bytes`. Where the kernel filters system calls, it cannot start programs, use a network,
+/// open files for writing, or send signals to others.
 /// Returns false if the process is not a child of `parent`.
 bool enter_sandbox(int parent, std::uint64_t memory_bytes) noexcept;
 /// Whether memory has a limit and system calls are filtered: not in a build with sanitizers, which

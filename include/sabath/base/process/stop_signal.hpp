@@ -6,11 +6,10 @@
 
 namespace sabath::base {
 
-/// Turns SIGINT, SIGTERM and SIGHUP (a terminal that goes away, and how some schedulers end jobs)
-/// into a stop request for as long as it lives; one at a time in a process (else Error{internal}).
-/// A second SIGINT within it ends the process at once with status 130, for users whose patience is
-/// over. A signal that was ignored before stays ignored (nohup).
-/// The stop callbacks run in a thread of its own; the old handlers are back at the end.
+/// Turns SIGINT, SIGTERM and SIGHUP into a stop request while it lives. A second SIGINT ends the
+/// process at once with status 130. A signal that was ignored before stays ignored (nohup). The
+/// destructor restores the old handlers. Throws Error{internal} for a second instance.
+/// Thread safety: stop callbacks run in a separate thread.
 class StopSignal {
  public:
   StopSignal();
@@ -19,13 +18,13 @@ class StopSignal {
   StopSignal& operator=(const StopSignal&) = delete;
 
   std::stop_token token() const { return source_.get_token(); }
-  /// Whether somebody looks at the token, as at first. Where nobody does, a stop request would be
-  /// swallowed: then the first signal ends the process at once, with status 130.
+  /// Whether the process currently reacts to the token (initially yes). If not, the first signal
+  /// ends the process at once with status 130.
   void set_heeded(bool heeded) noexcept;
-  /// What such an end must not leave behind; nothing: no more. Called in another thread, so it
-  /// takes what it needs by value.
+  /// Clean-up to run before a signal ends the process; empty clears it. Runs in another thread, so
+  /// it must capture by value.
   void set_last(std::function<void()> last);
-  /// The signal that asked, or 0.
+  /// The received signal, or 0.
   int received() const noexcept;
 
  private:
@@ -34,7 +33,7 @@ class StopSignal {
   std::unique_ptr<Watcher> watcher_;
 };
 
-/// Whether a StopSignal of this process has received a signal. For waits that have no token.
+/// Whether a StopSignal of this process has received a signal. For waits without a token.
 bool stop_was_requested() noexcept;
 
 }  // namespace sabath::base

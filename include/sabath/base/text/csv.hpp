@@ -9,27 +9,27 @@
 
 namespace sabath::base {
 
-/// The records of a table in text, one after the other: RFC 4180 as Python and R read it. Lines end
-/// with LF or CRLF. A quote is one only where a field begins, in `5" x` it is a character like any
-/// other; what follows the quote's end belongs to the field. Lines of blanks are no records, and a
-/// byte order mark is passed by. Fields are separated by commas, semicolons or tabs: the first of
-/// these kinds that the first record has outside of quotes, as far as the first bytes show it.
+/// Reader of CSV text (RFC 4180, with the liberties that Python and R take), record by record.
+/// Lines end with LF or CRLF. A quote counts only at the beginning of a field; text behind the
+/// closing quote belongs to the field. Lines of blanks and a byte order mark are skipped. The
+/// separator is the first comma, semicolon or tab outside of quotes in the first record.
 class CsvReader {
  public:
-  /// The next bytes, which stay until it is called again; none at the end.
+  /// Returns the next bytes, valid until the next call; empty at the end.
   using More = std::function<std::string_view()>;
 
   CsvReader(More more, std::uint64_t longest_record);
+  ~CsvReader() = default;
   CsvReader(const CsvReader&) = delete;
   CsvReader& operator=(const CsvReader&) = delete;
 
-  /// False at the end. A record that has a problem is passed by, its fields are no use. Where its
-  /// quote never ends, since a writer was killed within it and another went on, or where it is too
-  /// long, this is its first line alone: each of the further ones is then a record of its own.
+  /// Returns false at the end. The fields of a record with a `problem()` are not usable. If its
+  /// quote never ends or it is too long, only its first line is skipped: each further line is read
+  /// as a record of its own.
   bool next(std::vector<std::string>& fields);
-  /// What is wrong with the record, "has a quote that does not end"; empty: nothing.
+  /// The problem of the last record ("has a quote that does not end"), or empty.
   std::string_view problem() const { return problem_; }
-  std::uint64_t line() const { return line_; }  ///< that the record begins with, from 1
+  std::uint64_t line() const { return line_; }  ///< first line of the record, from 1
 
  private:
   bool read_record(std::vector<std::string>& fields);
@@ -40,14 +40,14 @@ class CsvReader {
   std::uint64_t longest_record_;
   char separator_ = ',';
   std::string_view rest_{};
-  std::string again_{};  ///< lines of a record that was none
+  std::string again_{};  ///< lines of a bad record, to be read one by one
   std::string_view behind_again_{};
-  bool is_again_ = false;  ///< these are what `rest_` is of
+  bool is_again_ = false;  ///< `rest_` views `again_`
   std::string_view problem_{};
   std::uint64_t line_ = 1;
   std::uint64_t next_line_ = 1;
   bool is_begun_ = false;
-  bool is_blank_ = false;  ///< the record is, and has no quotes
+  bool is_blank_ = false;  ///< the record has neither text nor quotes
 };
 
 /// The field without blanks around it.

@@ -13,7 +13,7 @@
 
 namespace sabath::base {
 
-/// Collects every problem of one document and throws them together.
+/// Collector of the problems of one document; throws them together.
 class JsonProblems {
  public:
   explicit JsonProblems(std::string origin) : origin_(std::move(origin)) {}
@@ -29,10 +29,9 @@ class JsonProblems {
   std::string hint_;
 };
 
-/// A cursor at one value of a document that is read strictly: each problem is noted with its JSON
-/// pointer and reading goes on with a default, so that all problems of a document are reported at
-/// once. Use: `auto document = JsonDocument::parse(text, origin); auto r = document.root(); ...
-/// r.finish(); document.finish();`
+/// A cursor at one value of a strictly read document. Notes each problem with its JSON pointer and
+/// continues with a default, so that all problems are reported at once. Use: `auto document =
+/// JsonDocument::parse(text, origin); auto r = document.root(); ... r.finish(); document.finish();`
 class JsonReader {
  public:
   JsonReader(const nlohmann::json* value, std::string pointer, JsonProblems* problems);
@@ -52,8 +51,8 @@ class JsonReader {
   std::vector<std::pair<std::string, JsonReader>> members();
   /// The items of an array.
   std::vector<JsonReader> items();
-  /// Notes every member of this object that was neither asked for nor begins with "x-", with the
-  /// nearest known key.
+  /// Notes every member that was neither requested nor begins with "x-", with the nearest known
+  /// key.
   void finish();
 
   bool is_string() const;
@@ -107,9 +106,9 @@ class JsonDocument {  // NOLINT: move-only, copies are deleted implicitly
   std::unique_ptr<State> state_;
 };
 
-/// Text of a value as sabath writes it: two blanks of indentation, final newline, doubles with the
-/// shortest text that reads back to the same bits; non-finite doubles must have been made strings
-/// with `json_number`.
+/// Text of a value as sabath writes it: two blanks of indentation, and a final newline. A double
+/// has the shortest text that reads back to the same bits. The caller makes non-finite doubles
+/// strings with `json_number`.
 std::string pretty_json(const nlohmann::ordered_json& value);
 /// One line with sorted keys: what is digested. Equal values give equal bytes.
 std::string canonical_json(const nlohmann::json& value);

@@ -8,17 +8,16 @@
 
 namespace sabath::base {
 
-/// Secrets whose exact text is known, to be masked where others may read.
+/// Secrets whose exact text is known; masks them in files that others may read.
 class KnownSecrets {
  public:
-  /// Values of fewer than 8 characters are left out: they would be found where they mean nothing.
-  /// Of each its form in URLs (percent-encoded) is known too.
+  /// Ignores values of fewer than 8 characters, which also occur in harmless text. Includes the
+  /// percent-encoded form of each value.
   explicit KnownSecrets(const std::vector<std::string>& values);
 
   bool empty() const noexcept { return values_.empty(); }
-  /// Puts as many '*' in the place of each secret in the file, so that every other byte stays where
-  /// it is; the number of places. A file that is not there has none; a link is not followed. Throws
-  /// Error{storage}.
+  /// Overwrites each secret in the file with '*', without moving other bytes. Returns the number of
+  /// places; 0 for a missing file. Does not follow a link. Throws Error{storage}.
   std::uint64_t mask_file(const std::filesystem::path& file) const;
 
  private:

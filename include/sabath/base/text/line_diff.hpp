@@ -7,7 +7,7 @@
 
 namespace sabath::base {
 
-/// What it takes to make one text of another, line by line.
+/// Difference of two texts, line by line.
 struct LineDiff {
   std::uint64_t added = 0;
   std::uint64_t removed = 0;
@@ -17,9 +17,10 @@ struct LineDiff {
   bool operator==(const LineDiff&) const = default;
 };
 
-/// The fewest lines (E. Myers, Algorithmica 1, 1986), with three equal ones around each change; of
-/// texts with more than a thousand changes all between their common beginning and end. A line that
-/// the text ends within is told. `text` has `most_lines` at most, of 400 bytes at most.
+/// Computes the shortest difference (E. Myers, Algorithmica 1, 1986), with three equal lines around
+/// each change. With more than a thousand changes, all lines between the common beginning and end
+/// count as changed. Marks a missing newline at the end. `text` has at most `most_lines` lines of
+/// at most 400 bytes.
 LineDiff line_diff(std::string_view a, std::string_view b, std::size_t most_lines);
 
 }  // namespace sabath::base

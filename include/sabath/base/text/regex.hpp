@@ -11,26 +11,27 @@
 
 namespace sabath::base {
 
-/// A regular expression in Perl's syntax (PCRE2). One thread at a time: a search keeps its match
-/// here. Works on bytes, unless the pattern itself has characters beyond ASCII.
+/// A regular expression in Perl's syntax (PCRE2). Works on bytes, unless the pattern has characters
+/// beyond ASCII. Thread safety: one thread at a time, since the object holds the last match.
 class Regex {
  public:
   enum class Outcome { found, none, too_hard };
 
-  /// Throws Error{usage} for what `problem_of` has a word for.
+  /// Throws Error{usage} for a pattern with a `problem_of`.
   explicit Regex(std::string_view pattern);
   ~Regex();
   Regex(Regex&&) noexcept;
   Regex& operator=(Regex&&) noexcept;
+  Regex(const Regex&) = delete;
+  Regex& operator=(const Regex&) = delete;
 
-  /// Why `pattern` is none: "at position 7: missing closing parenthesis".
+  /// The problem of an invalid `pattern`: "at position 7: missing closing parenthesis".
   static std::optional<std::string> problem_of(std::string_view pattern);
 
-  /// The first match in `subject` that begins at `from` or later. `too_hard` when the search was
-  /// given up because it needs too many steps. `subject` may hold any bytes; groups are views of
-  /// it.
+  /// Finds the first match in `subject` that begins at `from` or later. Returns `too_hard` if the
+  /// search needs too many steps. `subject` may hold any bytes; groups are views of it.
   Outcome search(std::string_view subject, std::size_t from = 0);
-  /// Group `number` (0: the whole) of the last match that was found; nothing if it took no part.
+  /// Group `number` (0: the whole) of the last match; nothing if the group did not match.
   std::optional<std::string_view> group(int number) const;
   /// The numbers of the groups of this name, and how many groups there are.
   std::vector<int> groups_named(std::string_view name) const;
@@ -41,8 +42,8 @@ class Regex {
   std::unique_ptr<State> state_;
 };
 
-/// The form that a name, a version, a URL must have, as a whole. A text that takes too many steps
-/// is not of the form. From any thread.
+/// A pattern that a whole text (a name, a version, a URL) must match. A text that needs too many
+/// steps does not match. Thread safety: any thread.
 class Form {
  public:
   explicit Form(std::string_view pattern);

@@ -8,19 +8,18 @@
 
 namespace sabath::base {
 
-/// One-line answers that are costly to find again, by key, in a file of this user's own. An
-/// accelerator: a file that others could have written is not believed, what cannot be written is
-/// forgotten, and of two processes that write at once one loses what it found. One thread at a
-/// time.
+/// Cache of one-line answers by key, in a file of the user. Ignores a file that others could have
+/// written, and failures to write. Of two processes that write at once, one may lose its answers.
+/// Thread safety: one thread at a time.
 class TextMemo {
  public:
-  /// Read when it is first asked. When there are more than `most` answers the oldest half goes.
+  /// The first query reads the file. With more than `most` answers the oldest half is dropped.
   explicit TextMemo(std::filesystem::path file, std::size_t most = 20'000);
 
   std::optional<std::string> get(const std::string& key);
-  /// Neither may hold a tab or the end of a line.
+  /// Ignores a key or an answer with a tab or a newline.
   void put(const std::string& key, const std::string& answer);
-  /// Writes what was put since, with what others have written meanwhile.
+  /// Writes new answers, merged with what other processes have written meanwhile.
   void save() noexcept;
 
  private:

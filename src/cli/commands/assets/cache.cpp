@@ -1,19 +1,11 @@
 #include "cache.hpp"
 
-#include "cache_answers.hpp"
 #include "commands.hpp"
-#include "exit_status.hpp"
-#include "option_checks.hpp"
-#include "workspace.hpp"
 
-#include <sabath/assets/keep_cache.hpp>
-#include <sabath/base/error.hpp>
+#include <sabath/assets/cache_references.hpp>
 #include <sabath/base/text/text_table.hpp>
 
-#include <CLI/CLI.hpp>
-
 #include <algorithm>
-#include <memory>
 
 namespace sabath::cli {
 namespace {
@@ -55,7 +47,7 @@ void sort_stored(std::vector<const Stored*>& stored, const std::string& key) {
 
 int cache_ls(const LsOptions& options, Workspace& workspace) {
   const cache::Inventory inventory =
-      workspace.keeping().inventory(workspace.observer(), workspace.stop());
+      workspace.maintenance().inventory(workspace.observer(), workspace.stop());
   const CacheNames names = names_in(inventory, workspace);
   std::vector<const Stored*> stored;
   std::vector<base::Digest> wanted;
@@ -71,15 +63,14 @@ int cache_ls(const LsOptions& options, Workspace& workspace) {
   sort_stored(stored, options.sort);
   const std::size_t count = stored.size();
   if (options.limit > 0) stored.resize(std::min(count, static_cast<std::size_t>(options.limit)));
-  if (workspace.options().json) {
+  if (workspace.json()) {
     workspace.answer(json_answer(stored, names));
     return exit_done;
   }
-  base::TextTable table(
-      {{"digest"}, {"kind"}, {"size", base::Align::right}, {"used"}, {"held by"}, {"from"}});
+  base::TextTable table({"digest", "kind", ">size", "used", "held by", "from"});
   for (const Stored* const one : stored) {
     std::string from = names.origin_of(*one);
-    if (one->root != workspace.keeping_root()) from += " (" + one->root.string() + ")";
+    if (one->root != workspace.maintenance_root()) from += " (" + one->root.string() + ")";
     table.add({one->digest.hex.substr(0, 16),
                std::string(to_string(one->kind)),
                base::format_bytes(one->size_bytes),
@@ -132,19 +123,18 @@ std::vector<UsageRow> usage_of(const cache::Inventory& inventory, const CacheNam
 
 int cache_du(Workspace& workspace) {
   const cache::Inventory inventory =
-      workspace.keeping().inventory(workspace.observer(), workspace.stop());
+      workspace.maintenance().inventory(workspace.observer(), workspace.stop());
   const std::vector<UsageRow> rows = usage_of(inventory, names_in(inventory, workspace));
-  std::map<std::string, std::uint64_t> totals{{workspace.keeping_root().string(), 0}};
+  std::map<std::string, std::uint64_t> totals{{workspace.maintenance_root().string(), 0}};
   for (const UsageRow& row : rows)
     totals[row.cache] += row.disk_bytes;
-  if (workspace.options().json) {
+  if (workspace.json()) {
     workspace.answer(json_answer(rows, totals));
     return exit_done;
   }
   std::string text;
   for (const auto& [root, total] : totals) {
-    base::TextTable table(
-        {{"on disk", base::Align::right}, {"files", base::Align::right}, {"what"}, {"name"}});
+    base::TextTable table({">on disk", ">files", "what", "name"});
     for (const UsageRow& row : rows) {
       if (row.cache != root) continue;
       table.add(
@@ -177,19 +167,15 @@ CacheNames names_in(const cache::Inventory& inventory, Workspace& workspace) {
   return names;
 }
 
-void setup_cache(CLI::App& app, Action& action) {
-  CLI::App* group = app.add_subcommand("cache", "what the cache holds, and what it may lose");
+void setup_cache(OptionParser& app, Action& action) {
+  OptionParser* group = app.add_subcommand("cache", "show and clean the cache");
   group->require_subcommand(1);
-  auto options = std::make_shared<LsOptions>();
-  CLI::App* ls = group->add_subcommand("ls", "list objects and trees");
-  ls->add_option("name", options->name, "only what this asset, URL or digest stands for");
-  ls->add_option("--sort", options->sort, "used (newest first), size or digest")
-      ->check(CLI::IsMember({"used", "size", "digest"}))
+  auto [ls, options] = add_command(*group, action, "ls", "list objects and trees", cache_ls);
+  ls.add_option("name", options.name, "only what this asset, URL or digest stands for");
+  ls.add_option("--sort", options.sort, "used (newest first), size or digest")
+      ->one_of({"used", "size", "digest"})
       ->capture_default_str();
-  ls->add_option("--limit", options->limit, "at most so many")->check(why_no_count);
-  ls->callback([&action, options] {
-    action = [options](Workspace& workspace) { return cache_ls(*options, workspace); };
-  });
+  ls.add_option("--limit", options.limit, "at most so many")->check(why_no_count);
   group->add_subcommand("du", "what takes how much space on disk")->callback([&action] {
     action = cache_du;
   });

@@ -1,17 +1,10 @@
 #include "cache.hpp"
-#include "exit_status.hpp"
-#include "workspace.hpp"
 
-#include <sabath/assets/keep_cache.hpp>
-#include <sabath/base/error.hpp>
+#include <sabath/assets/cache_references.hpp>
 #include <sabath/base/text/text_table.hpp>
 
-#include <CLI/CLI.hpp>
-
-#include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <memory>
 
 namespace sabath::cli {
 namespace {
@@ -39,8 +32,7 @@ std::uint64_t parse_size(const std::string& text) {
   const bool is_good = code == std::errc{} && std::isfinite(number) && number >= 0 &&
                        number < 1e15 && unit.size() <= 1 && power != std::string_view::npos;
   if (!is_good) {
-    throw base::Error(base::ErrorKind::usage,
-                      "--max-size: '" + base::printable(text) + "' is not a size",
+    throw usage_error("--max-size: '" + base::printable(text) + "' is not a size",
                       "such as 50G, 1.5T or 800M");
   }
   return static_cast<std::uint64_t>(
@@ -49,7 +41,7 @@ std::uint64_t parse_size(const std::string& text) {
 
 std::string text_answer(const cache::GarbageReport& report, const GcOptions& options) {
   std::string text;
-  base::TextTable table({{"on disk", base::Align::right}, {"kind"}, {"used"}, {"name"}, {"from"}});
+  base::TextTable table({">on disk", "kind", "used", "name", "from"});
   for (const cache::RemovedItem& item : report.removed) {
     table.add({base::format_bytes(item.disk_bytes),
                item.kind,
@@ -70,54 +62,30 @@ std::string text_answer(const cache::GarbageReport& report, const GcOptions& opt
   return text;
 }
 
-/// An asset of which something is kept is kept whole: its list too, and where its files came from.
-void keep_whole_assets(std::set<base::Digest>& keep, Workspace& workspace) {
-  const auto inventory = workspace.keeping().inventory(workspace.observer(), workspace.stop());
-  const auto assets =
-      assets::digests_of_assets(workspace.documents(), workspace.cache(), inventory);
-  for (const auto& [name, digests] : assets) {
-    const bool is_kept = std::any_of(
-        digests.begin(), digests.end(), [&](const auto& digest) { return keep.contains(digest); });
-    if (is_kept) keep.insert(digests.begin(), digests.end());
-  }
-}
-
 int cache_gc(const GcOptions& options, Workspace& workspace) {
   cache::GarbageOptions garbage;
   garbage.dry_run = options.dry_run;
   if (!options.max_size.empty()) garbage.max_bytes = parse_size(options.max_size);
-  if (!options.older_than.empty()) {
-    const auto time = base::parse_duration(options.older_than);
-    if (!time) {
-      throw base::Error(
-          base::ErrorKind::usage,
-          "--older-than: '" + base::printable(options.older_than) + "' is no duration",
-          "such as 30d, 12h or 0s; at most 100 years");
-    }
-    garbage.unused_for = *time;
-  }
-  for (const auto& [digest, runs] : assets::digests_of_runs(workspace.folders().runs()))
-    garbage.keep.insert(digest);
-  garbage.keep.merge(assets::digests_of_environments(workspace.folders().environments()));
-  keep_whole_assets(garbage.keep, workspace);
+  if (!options.older_than.empty())
+    garbage.unused_for = duration_of("--older-than", options.older_than, "30d, 12h or 0s");
+  const auto inventory = workspace.maintenance().inventory(workspace.observer(), workspace.stop());
+  garbage.keep = assets::digests_in_use(
+      workspace.folders(), workspace.documents(), workspace.cache(), inventory);
   const cache::GarbageReport report =
-      workspace.keeping().collect(garbage, workspace.observer(), workspace.stop());
-  workspace.answer(workspace.options().json ? json_answer(report, options.dry_run)
-                                            : text_answer(report, options));
+      workspace.maintenance().collect(garbage, workspace.observer(), workspace.stop());
+  workspace.answer(workspace.json() ? json_answer(report, options.dry_run)
+                                    : text_answer(report, options));
   return exit_done;
 }
 
 }  // namespace
 
-void setup_cache_gc(CLI::App& group, Action& action) {
-  auto options = std::make_shared<GcOptions>();
-  CLI::App* gc = group.add_subcommand("gc", "remove what nothing refers to");
-  gc->add_option("--max-size", options->max_size, "only until the cache is no larger, such as 50G");
-  gc->add_option("--older-than", options->older_than, "only what was not used so long (1d)");
-  gc->add_flag("--dry-run", options->dry_run, "say what would go, and remove nothing");
-  gc->callback([&action, options] {
-    action = [options](Workspace& workspace) { return cache_gc(*options, workspace); };
-  });
+void setup_cache_gc(OptionParser& group, Action& action) {
+  auto [gc, options] = add_command(group, action, "gc", "remove what nothing refers to", cache_gc);
+  gc.add_option(
+      "--max-size", options.max_size, "only until the cache has at most this size, such as 50G");
+  gc.add_option("--older-than", options.older_than, "only what was not used for this time (1d)");
+  gc.add_flag("--dry-run", options.dry_run, "show what would be removed, and remove nothing");
 }
 
 }  // namespace sabath::cli

@@ -1,15 +1,9 @@
 #include "cache.hpp"
-#include "exit_status.hpp"
-#include "workspace.hpp"
 
-#include <sabath/assets/keep_cache.hpp>
 #include <sabath/assets/repair_cache.hpp>
 #include <sabath/base/text/text_table.hpp>
 
-#include <CLI/CLI.hpp>
-
 #include <algorithm>
-#include <memory>
 
 namespace sabath::cli {
 namespace {
@@ -31,15 +25,22 @@ std::string text_answer(const std::vector<assets::Repaired>& repaired) {
 }
 
 int cache_repair(const std::string& name, Workspace& workspace) {
-  const assets::CacheRepairer repairer({workspace.cache(),
-                                        workspace.keeping(),
-                                        workspace.fetchers(),
-                                        workspace.documents(),
-                                        workspace.clock(),
-                                        workspace.observer(),
-                                        workspace.login_lookup()});
-  const auto repaired = repairer.repair(name, workspace.stop());
-  workspace.answer(workspace.options().json ? json_answer(repaired) : text_answer(repaired));
+  const assets::RepairTools tools{workspace.cache(),
+                                  workspace.maintenance(),
+                                  workspace.fetching().fetchers(),
+                                  workspace.documents(),
+                                  workspace.clock(),
+                                  workspace.observer(),
+                                  workspace.fetching().login_lookup()};
+  std::vector<assets::Repaired> repaired;
+  try {
+    repaired = assets::repair_cache(tools, name, workspace.stop());
+  } catch (const base::Error& error) {
+    if (error.kind() != base::ErrorKind::interrupted) throw;
+    // The part that met the signal would name another command, 'verify'.
+    throw base::Error(error.kind(), "cache repair: interrupted", error.hint());
+  }
+  workspace.answer(workspace.json() ? json_answer(repaired) : text_answer(repaired));
   const bool good = std::all_of(
       repaired.begin(), repaired.end(), [](const assets::Repaired& one) { return one.ok; });
   return good ? exit_done : exit_no;
@@ -47,13 +48,10 @@ int cache_repair(const std::string& name, Workspace& workspace) {
 
 }  // namespace
 
-void setup_cache_repair(CLI::App& group, Action& action) {
-  auto name = std::make_shared<std::string>();
-  CLI::App* repair = group.add_subcommand("repair", "bring back what is damaged");
-  repair->add_option("name", *name, "an asset, a URL or a digest; none: all that is damaged");
-  repair->callback([&action, name] {
-    action = [name](Workspace& workspace) { return cache_repair(*name, workspace); };
-  });
+void setup_cache_repair(OptionParser& group, Action& action) {
+  auto [repair, name] =
+      add_command(group, action, "repair", "bring back what is damaged", cache_repair);
+  repair.add_option("name", name, "an asset, a URL or a digest; none: all that is damaged");
 }
 
 }  // namespace sabath::cli

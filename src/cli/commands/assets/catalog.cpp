@@ -1,12 +1,7 @@
-#include "answers.hpp"
 #include "commands.hpp"
-#include "exit_status.hpp"
-#include "workspace.hpp"
 
 #include <sabath/app/index_runs.hpp>
 #include <sabath/base/text/text_table.hpp>
-
-#include <CLI/CLI.hpp>
 
 #include <filesystem>
 
@@ -22,7 +17,7 @@ std::string stats_text(const catalog::CatalogStats& stats) {
 
 int catalog_stats(Workspace& workspace) {
   const catalog::CatalogStats stats = workspace.catalog().stats();
-  workspace.answer(workspace.options().json ? json_answer(stats) : stats_text(stats));
+  workspace.answer(workspace.json() ? json_answer(stats) : stats_text(stats));
   return exit_done;
 }
 
@@ -39,7 +34,7 @@ int catalog_reindex(Workspace& workspace) {
                                                  workspace.observer(),
                                                  workspace.stop());
   app::index_documents(catalog, workspace.documents(), workspace.observer());
-  if (workspace.options().json) {
+  if (workspace.json()) {
     workspace.answer(json_answer(catalog.stats()));
   } else {
     workspace.answer(std::to_string(report.indexed) + " runs indexed, " +
@@ -50,8 +45,8 @@ int catalog_reindex(Workspace& workspace) {
 
 }  // namespace
 
-void setup_catalog(CLI::App& app, Action& action) {
-  CLI::App* group = app.add_subcommand("catalog", "look after the index");
+void setup_catalog(OptionParser& app, Action& action) {
+  OptionParser* group = app.add_subcommand("catalog", "look after the index");
   group->require_subcommand(1);
   group->add_subcommand("stats", "how much is in it")->callback([&action] {
     action = catalog_stats;

@@ -1,23 +1,20 @@
-#include "answers.hpp"
 #include "commands.hpp"
 #include "commands/run/run.hpp"
 #include "event_lines.hpp"
-#include "exit_status.hpp"
-#include "option_checks.hpp"
-#include "workspace.hpp"
 
 #include <sabath/app/apply_script.hpp>
-#include <sabath/assets/keep_cache.hpp>
+#include <sabath/assets/cache_references.hpp>
+#include <sabath/assets/fetch_results.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/home/run_files.hpp>
+#include <sabath/spec/run_record.hpp>
 
-#include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <memory>
 #include <optional>
 #include <set>
 
@@ -48,38 +45,37 @@ struct FetchCommandOptions {
 std::vector<base::Digest> wanted_digests(const FetchCommandOptions& options) {
   if (options.sha256.empty()) return {};
   if (options.names.size() != 1 || !assets::is_url(options.names.front())) {
-    throw base::Error(base::ErrorKind::usage, "--sha256: goes with exactly one URL");
+    throw usage_error("--sha256: needs exactly one URL");
   }
   const auto digest = base::parse_digest(options.sha256);
   if (!digest || digest->algorithm != base::DigestAlgorithm::sha256) {
-    throw base::Error(
-        base::ErrorKind::usage,
-        "--sha256: '" + base::printable(options.sha256) + "' is not 64 hexadecimal digits");
+    throw usage_error("--sha256: '" + base::printable(options.sha256) +
+                      "' is not 64 hexadecimal digits");
   }
   return {*digest};
 }
 
 void check_options(const FetchCommandOptions& options) {
   wanted_digests(options);
-  const auto complain = [](const std::string& problem) {
-    throw base::Error(base::ErrorKind::usage, problem);
-  };
+  const auto complain = [](const std::string& problem) { throw usage_error(problem); };
   for (const std::string& name : options.names) {
     if (name.starts_with("sha256:"))
-      complain(name + ": a digest says what the bytes are, not where they are");
+      complain(name + ": a digest does not say where the bytes are; name an asset or a URL");
   }
-  if (!options.path.empty() && options.names.size() != 1) complain("--path: goes with one name");
+  if (!options.path.empty() && options.names.size() != 1)
+    complain("--path: needs exactly one name");
   if (options.link && options.path.empty()) {
-    complain("--link: goes with --path, which says where the data are");
+    complain("--link: needs --path, which says where the data are");
   }
   if (options.apply.empty()) {
-    if (!options.arguments.empty()) complain("--arg: goes with --apply, whose script takes it");
-    if (options.fresh) complain("--fresh: goes with --apply; --refresh asks the source again");
-    if (!options.variant.empty()) complain("--variant: goes with --apply, whose script it is for");
+    if (!options.arguments.empty()) complain("--arg: needs --apply, whose script takes it");
+    if (options.fresh) complain("--fresh: needs --apply; --refresh asks the source again");
+    if (!options.variant.empty()) complain("--variant: needs --apply, whose script uses it");
   } else if (options.names.size() != 1 || assets::is_url(options.names.front())) {
-    complain("--apply: goes with the name of one asset, whose script it is");
+    complain("--apply: needs the name of exactly one asset, which has the script");
   }
-  if (options.offline && options.refresh) complain("--refresh: asks the network, --offline not");
+  if (options.offline && options.refresh)
+    complain("--refresh: needs the network, which --offline forbids");
 }
 
 assets::FetchOptions fetch_options(const FetchCommandOptions& options) {
@@ -106,7 +102,7 @@ assets::FetchedAsset fetch_one(const std::string& name,
                                Workspace& workspace,
                                base::Observer& observer) {
   assets::FetchOptions how = fetch_options(options);
-  how.has_login = workspace.login_lookup();
+  how.has_login = workspace.fetching().login_lookup();
   // Documents are read before anything is made.
   std::optional<spec::Asset> asset;
   if (!assets::is_url(name)) asset = workspace.documents().asset(name);
@@ -139,7 +135,7 @@ std::string put(const base::ArchiveEntry& part,
   }
   // A file of a tree may be a link to its object.
   const cache::Object object{part.digest, part.size_bytes, std::filesystem::canonical(from)};
-  const cache::Placement how = cache.materialise(object, to);
+  const cache::Placement how = cache.place(object, to);
   if (part.executable && how != cache::Placement::symlink && ::chmod(to.c_str(), 0555) != 0) {
     base::throw_errno(to.string(), "cannot be made executable", errno);
   }
@@ -162,10 +158,7 @@ void place(const assets::FetchedAsset& asset,
     if (parts.size() == 1) observer.note(to.string() + ": " + how);
   }
   if (parts.size() < 2) return;
-  std::string text;
-  for (const std::string& way : ways)
-    text += (text.empty() ? "" : ", ") + way;
-  observer.note(folder + ": " + std::to_string(parts.size()) + " files: " + text);
+  observer.note(fmt::format("{}: {} files: {}", folder, parts.size(), fmt::join(ways, ", ")));
 }
 
 std::string file_line(const assets::FetchedFile& file) {
@@ -178,7 +171,7 @@ std::string file_line(const assets::FetchedFile& file) {
   return line + "\n";
 }
 
-/// "portal.nersc.gov" of a URL, this machine's path as it is.
+/// "portal.nersc.gov" of a URL, this machine's path unchanged.
 std::string place_of(const std::string& source) {
   const auto begin = source.find("://");
   if (begin == std::string::npos || source.starts_with("file:")) return source;
@@ -251,7 +244,7 @@ FetchedNames fetch_all(const FetchCommandOptions& options,
       assets::FetchedAsset asset = fetch_one(name, options, workspace, observer);
       const auto took = workspace.clock().steady() - began;
       if (!options.output.empty()) place(asset, options.output, workspace, observer);
-      if (!workspace.options().json) workspace.answer(text_answer(asset, took));
+      if (!workspace.json()) workspace.answer(text_answer(asset, took));
       all.fetched.push_back(std::move(asset));
     } catch (const base::Error& error) {
       all.failed.push_back({assets::displayed_name(name), error});
@@ -291,7 +284,7 @@ execution::RunOutcome apply_script(const assets::FetchedAsset& fetched,
   if (options.limit > 0)
     request.again.insert(request.again.end(), {"--limit", std::to_string(options.limit)});
   if (options.offline) workspace.stay_offline();
-  const execution::RunOutcome outcome = workspace.runner().run(request, observer, workspace.stop());
+  execution::RunOutcome outcome = workspace.runner().run(request, observer, workspace.stop());
   workspace.index_runs();
   return outcome;
 }
@@ -312,8 +305,8 @@ std::string outputs_answer(const execution::RunOutcome& outcome, const std::stri
 
 int run_fetch(const FetchCommandOptions& options, Workspace& workspace) {
   check_options(options);
-  workspace.choose_fetchers(options.fetcher, options.connections);
-  const bool json = workspace.options().json;
+  workspace.fetching().choose(options.fetcher, options.connections);
+  const bool json = workspace.json();
   EventLines events([&](std::string_view line) { workspace.answer(line); }, workspace.clock());
   base::Observer& observer = json ? static_cast<base::Observer&>(events) : workspace.observer();
   const auto [fetched, failed] = fetch_all(options, workspace, observer);
@@ -331,44 +324,42 @@ int run_fetch(const FetchCommandOptions& options, Workspace& workspace) {
 
 }  // namespace
 
-void setup_fetch(CLI::App& app, Action& action) {
-  auto options = std::make_shared<FetchCommandOptions>();
-  CLI::App* command = app.add_subcommand("fetch", "bring assets or URLs into the cache, verified");
-  command->add_option("names", options->names, "names of assets, or URLs")->required();
-  command->add_option("--sha256", options->sha256, "digest that the one URL's bytes must have");
-  command->add_option("--apply", options->apply, "then run this script of the asset, recorded")
+void setup_fetch(OptionParser& app, Action& action) {
+  auto [command, options] =
+      add_command(app, action, "fetch", "bring assets or URLs into the cache, verified", run_fetch);
+  command.add_option("names", options.names, "names of assets, or URLs")->required();
+  command.add_option("--sha256", options.sha256, "digest that the one URL's bytes must have");
+  command.add_option("--apply", options.apply, "then run this script of the asset, recorded")
       ->type_name("SCRIPT");
-  command->add_option("--arg", options->arguments, "NAME=VALUE: an argument of the script")
+  command.add_option("--arg", options.arguments, "NAME=VALUE: an argument of the script")
       ->take_all()
-      ->allow_extra_args(false)
+      ->one_each()
       ->type_name("NAME=VALUE");
-  command->add_flag("--fresh", options->fresh, "with --apply: run it though it was run before");
+  command.add_flag(
+      "--fresh", options.fresh, "with --apply: run it again, even if it was run before");
   command
-      ->add_option("--variant",
-                   options->variant,
-                   "with --apply: the environment's variant; else the site's, else the first")
+      .add_option("--variant",
+                  options.variant,
+                  "with --apply: the environment's variant; else the site's, else the first")
       ->type_name("NAME");
-  command->add_option("-o,--output", options->output, "also put the files into this folder");
-  command->add_option("--path", options->path, "take them from this file or folder instead")
+  command.add_option("-o,--output", options.output, "also put the files into this folder");
+  command.add_option("--path", options.path, "take them from this file or folder instead")
       ->type_name("FILE|FOLDER");
-  command->add_flag("--link", options->link, "with --path: refer to them there, copy nothing");
-  command->add_flag(
-      "--refresh", options->refresh, "ask the source whether it still has what it gave before");
-  command->add_flag("--offline", options->offline, "never touch the network");
-  command->add_option("--limit", options->limit, "only the first N files of a list")
+  command.add_flag("--link", options.link, "with --path: refer to them there, copy nothing");
+  command.add_flag(
+      "--refresh", options.refresh, "ask the source whether it still has what it gave before");
+  command.add_flag("--offline", options.offline, "never touch the network");
+  command.add_option("--limit", options.limit, "only the first N files of a list")
       ->check(why_no_count)
       ->type_name("N");
-  command->add_option("-j,--connections", options->connections, "connections to a host, at most")
-      ->check(CLI::Range(1, 256))
+  command.add_option("-j,--connections", options.connections, "connections to a host, at most")
+      ->range(1, 256)
       ->type_name("N");
-  command->add_option("--fetcher", options->fetcher, "only the fetcher of this name")
+  command.add_option("--fetcher", options.fetcher, "only the fetcher of this name")
       ->type_name("NAME");
-  command->add_option("--retries", options->retries, "further attempts for each source")
-      ->check(CLI::Range(0, 100))
+  command.add_option("--retries", options.retries, "further attempts for each source")
+      ->range(0, 100)
       ->capture_default_str();
-  command->callback([&action, options] {
-    action = [options](Workspace& workspace) { return run_fetch(*options, workspace); };
-  });
 }
 
 }  // namespace sabath::cli

@@ -1,15 +1,11 @@
-#include "answers.hpp"
 #include "commands.hpp"
 #include "commands/run/watching.hpp"
-#include "exit_status.hpp"
 #include "selected_runs.hpp"
-#include "workspace.hpp"
 
 #include <sabath/analysis/whole_values.hpp>
 #include <sabath/app/run_study.hpp>
 #include <sabath/arrays/series_file.hpp>
 #include <sabath/base/error.hpp>
-#include <sabath/base/process/process.hpp>
 #include <sabath/base/series_sink.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/batch/run_accounting.hpp>
@@ -18,11 +14,9 @@
 #include <sabath/report/text.hpp>
 #include <sabath/spec/script_recipe.hpp>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
 
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -43,10 +37,7 @@ std::string line(std::string_view label, const std::string& text) {
 }
 
 std::string joined(const std::vector<std::string>& words, const char* between = ", ") {
-  std::string text;
-  for (const std::string& word : words)
-    text += (text.empty() ? "" : between) + word;
-  return text;
+  return fmt::format("{}", fmt::join(words, between));
 }
 
 std::string range_of(const spec::Parameter& parameter) {
@@ -75,8 +66,8 @@ std::string terms_of(const spec::Stage& stage) {
 
 std::string stages_text(const spec::Recipe& recipe) {
   const bool has_tasks = !spec::tasks_of(recipe).empty();
-  std::vector<base::TextTable::Column> columns{{"stage"}, {"needs"}, {"cached"}, {"outputs"}, {""}};
-  if (has_tasks) columns.insert(columns.begin() + 1, {"task"});
+  std::vector<base::TextTable::Column> columns{"stage", "needs", "cached", "outputs", ""};
+  if (has_tasks) columns.insert(columns.begin() + 1, "task");
   base::TextTable stages(columns);
   for (const spec::Stage& stage : recipe.stages) {
     std::vector<std::string> cells{stage.name,
@@ -96,7 +87,7 @@ std::string recipe_text(const spec::Recipe& recipe) {
                      line("digest", recipe.digest().text());
   for (const auto& [role, asset] : recipe.datasets)
     text += line("data", role + ": " + asset);
-  base::TextTable parameters({{"parameter"}, {"default"}, {"allowed"}, {"affects"}, {""}});
+  base::TextTable parameters({"parameter", "default", "allowed", "affects", ""});
   for (const spec::Parameter& parameter : recipe.parameters) {
     parameters.add({parameter.name,
                     spec::to_string(parameter.default_value),
@@ -106,7 +97,7 @@ std::string recipe_text(const spec::Recipe& recipe) {
   }
   if (!parameters.empty()) text += "\n" + parameters.text();
   text += "\n" + stages_text(recipe);
-  base::TextTable studies({{"study"}, {"varies"}, {"seeds"}, {"repeat"}});
+  base::TextTable studies({"study", "varies", "seeds", "repeat"});
   for (const auto& [name, study] : recipe.studies) {
     std::vector<std::string> varied;
     for (const auto* lists : {&study.matrix, &study.zip}) {
@@ -117,7 +108,7 @@ std::string recipe_text(const spec::Recipe& recipe) {
     studies.add({name, joined(varied), seeds, std::to_string(study.repeat)});
   }
   if (!studies.empty()) text += "\n" + studies.text();
-  base::TextTable metrics({{"metric"}, {"unit"}, {"better"}, {"kind"}, {""}});
+  base::TextTable metrics({"metric", "unit", "better", "kind", ""});
   for (const spec::MetricSpec& metric : recipe.metrics) {
     metrics.add({metric.name,
                  metric.unit,
@@ -269,13 +260,13 @@ void look_at_job(catalog::RunRow& row, Workspace& workspace) {
 }
 
 int show_run(const ShowOptions& options, Workspace& workspace) {
-  catalog::RunRow row = workspace.one_run(options.name);
+  catalog::RunRow row = one_run(options.name, workspace);
   const bool has_job = !row.batch.empty() && !spec::is_final(row.state);
   if (has_job) look_at_job(row, workspace);
   const home::RunFiles files(row.directory);
   if (const auto current = execution::read_current(files)) {
     batch::keep_accounting({{row.id, row.directory, row.batch, row.study, row.state, row.message}},
-                           desk_of(workspace),
+                           monitor_of(workspace),
                            workspace.observer(),
                            workspace.stop());
     std::string collection;
@@ -287,7 +278,7 @@ int show_run(const ShowOptions& options, Workspace& workspace) {
     const spec::WholeSummaries whole = whole_values(*current, unreadable);
     if (!unreadable.empty()) workspace.observer().warn(unreadable, "metrics are shown as doubles");
     workspace.answer(
-        workspace.options().json
+        workspace.json()
             ? json_answer(current->record, whole)
             : report::record_text(current->record,
                                   {options.libraries,
@@ -301,7 +292,7 @@ int show_run(const ShowOptions& options, Workspace& workspace) {
     return exit_done;
   }
   // Not finished, or lost: the plan and the status are what there is.
-  if (workspace.options().json) {
+  if (workspace.json()) {
     workspace.answer(json_answer(std::vector<catalog::RunRow>{row}));
     return exit_done;
   }
@@ -320,7 +311,7 @@ bool show_study(const std::string& name, Workspace& workspace) {
   if (std::find(ids.begin(), ids.end(), name) == ids.end()) return false;
   const home::StudyFiles files(workspace.folders().studies() / name);
   workspace.answer(
-      study_answer(analysis::look_at_study(files, workspace.folders()), workspace.options().json));
+      study_answer(analysis::look_at_study(files, workspace.folders()), workspace.json()));
   return true;
 }
 
@@ -335,7 +326,7 @@ int run_show(const ShowOptions& options, Workspace& workspace) {
   if (show_study(options.name, workspace)) return exit_done;
   try {
     const spec::Recipe recipe = workspace.documents().recipe(options.name);
-    workspace.answer(workspace.options().json ? recipe.text : recipe_text(recipe));
+    workspace.answer(workspace.json() ? recipe.text : recipe_text(recipe));
     return exit_done;
   } catch (const base::Error& error) {
     if (error.kind() != base::ErrorKind::not_found) throw;
@@ -343,7 +334,7 @@ int run_show(const ShowOptions& options, Workspace& workspace) {
   }
   try {
     const spec::Asset asset = workspace.documents().asset(options.name);
-    workspace.answer(workspace.options().json ? json_answer(asset) : asset_text(asset));
+    workspace.answer(workspace.json() ? json_answer(asset) : asset_text(asset));
     return exit_done;
   } catch (const base::Error& error) {
     if (error.kind() != base::ErrorKind::not_found) throw;
@@ -360,18 +351,15 @@ int run_show(const ShowOptions& options, Workspace& workspace) {
 
 }  // namespace
 
-void setup_show(CLI::App& app, Action& action) {
-  auto options = std::make_shared<ShowOptions>();
-  CLI::App* command = app.add_subcommand("show", "show a recipe, an asset, a run or a study");
+void setup_show(OptionParser& app, Action& action) {
+  auto [command, options] =
+      add_command(app, action, "show", "show a recipe, an asset, a run or a study", run_show);
   command
-      ->add_option("name",
-                   options->name,
-                   "a recipe, an asset, a run (id, unique prefix, @last) or a study (id)")
+      .add_option("name",
+                  options.name,
+                  "a recipe, an asset, a run (id, unique prefix, @last) or a study (id)")
       ->required();
-  command->add_flag("--libraries", options->libraries, "of a run: list all that it had loaded");
-  command->callback([&action, options] {
-    action = [options](Workspace& workspace) { return run_show(*options, workspace); };
-  });
+  command.add_flag("--libraries", options.libraries, "of a run: list all that it had loaded");
 }
 
 }  // namespace sabath::cli

@@ -1,17 +1,14 @@
-#include "answers.hpp"
 #include "commands.hpp"
-#include "exit_status.hpp"
-#include "workspace.hpp"
+#include "selected_runs.hpp"
 
-#include <sabath/assets/keep_cache.hpp>
+#include <sabath/assets/cache_references.hpp>
+#include <sabath/assets/linked_files.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/home/run_files.hpp>
-
-#include <CLI/CLI.hpp>
+#include <sabath/spec/run_record.hpp>
 
 #include <algorithm>
-#include <memory>
 
 namespace sabath::cli {
 namespace {
@@ -63,7 +60,7 @@ void add_link(std::vector<Check>& checks,
 }
 
 void verify_run(const std::string& name, std::vector<Check>& checks, Workspace& workspace) {
-  const catalog::RunRow row = workspace.one_run(name);
+  const catalog::RunRow row = one_run(name, workspace);
   const home::RunFiles files(row.directory);
   const auto record = files.read_record();
   if (!record) throw base::Error(base::ErrorKind::not_found, row.id + ": the run has no record");
@@ -97,7 +94,7 @@ void verify_stored(const std::string& name,
   if (link && !workspace.cache().find(link->digest)) {
     return add_link(checks, assets::displayed_name(name), *link, full);
   }
-  const auto inventory = workspace.keeping().inventory(workspace.observer(), workspace.stop());
+  const auto inventory = workspace.maintenance().inventory(workspace.observer(), workspace.stop());
   for (const base::Digest& digest :
        assets::digests_called(name, workspace.documents(), workspace.cache(), inventory)) {
     const cache::VerifyReport report =
@@ -125,15 +122,6 @@ void verify_asset(const spec::Asset& asset,
   }
 }
 
-std::optional<spec::Asset> asset_called(const std::string& name, Workspace& workspace) {
-  try {
-    return workspace.documents().asset(name);
-  } catch (const base::Error& error) {
-    if (error.kind() != base::ErrorKind::not_found) throw;
-    return std::nullopt;
-  }
-}
-
 int run_verify(const VerifyOptions& options, Workspace& workspace) {
   std::vector<Check> checks;
   if (options.names.empty()) {
@@ -150,9 +138,11 @@ int run_verify(const VerifyOptions& options, Workspace& workspace) {
   for (const std::string& name : options.names) {
     if (assets::is_url(name) || base::parse_digest(name)) {
       verify_stored(name, options.full, checks, workspace);
-    } else if (names_a_run(name)) {
-      verify_run(name, checks, workspace);
-    } else if (const auto asset = asset_called(name, workspace)) {
+      continue;
+    }
+    std::optional<spec::Asset> asset;
+    if (!names_a_run(name)) asset = if_found([&] { return workspace.documents().asset(name); });
+    if (asset) {
       verify_asset(*asset, options.full, checks, workspace);
     } else {
       verify_run(name, checks, workspace);
@@ -165,7 +155,7 @@ int run_verify(const VerifyOptions& options, Workspace& workspace) {
     text += check.state + "  " + base::printable(check.what + ": " + check.detail) + "\n";
     if (!check.remedy.empty()) text += "     " + base::printable(check.remedy) + "\n";
   }
-  workspace.answer(workspace.options().json ? json_answer(checks) : text);
+  workspace.answer(workspace.json() ? json_answer(checks) : text);
   const bool judged = std::any_of(
       checks.begin(), checks.end(), [](const Check& check) { return check.state != "note"; });
   if (!good) return exit_no;
@@ -174,15 +164,12 @@ int run_verify(const VerifyOptions& options, Workspace& workspace) {
 
 }  // namespace
 
-void setup_verify(CLI::App& app, Action& action) {
-  auto options = std::make_shared<VerifyOptions>();
-  CLI::App* command = app.add_subcommand("verify", "check that bytes are still what they were");
-  command->add_option(
-      "names", options->names, "assets, runs, URLs or digests; none: the whole cache");
-  command->add_flag("--full", options->full, "hash everything again, whatever was checked before");
-  command->callback([&action, options] {
-    action = [options](Workspace& workspace) { return run_verify(*options, workspace); };
-  });
+void setup_verify(OptionParser& app, Action& action) {
+  auto [command, options] =
+      add_command(app, action, "verify", "check that bytes are still what they were", run_verify);
+  command.add_option(
+      "names", options.names, "assets, runs, URLs or digests; none: the whole cache");
+  command.add_flag("--full", options.full, "hash everything again, whatever was checked before");
 }
 
 }  // namespace sabath::cli

@@ -1,19 +1,12 @@
 #include "env.hpp"
 
-#include "answers.hpp"
-#include "exit_status.hpp"
-#include "workspace.hpp"
-
 #include <sabath/base/error.hpp>
 #include <sabath/base/process/process.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/env/container_command.hpp>
 
-#include <CLI/CLI.hpp>
-
 #include <algorithm>
 #include <array>
-#include <memory>
 #include <utility>
 
 #include <unistd.h>
@@ -22,7 +15,7 @@ namespace sabath::cli {
 namespace {
 
 std::string built_text(const spec::BuiltEnvironment& environment) {
-  base::TextTable table({{"layer"}, {"kind"}, {"key"}, {"prefix"}});
+  base::TextTable table({"layer", "kind", "key", "prefix"});
   for (const spec::BuiltLayer& layer : environment.layers) {
     table.add({layer.lock.name,
                std::string(spec::to_string(layer.lock.kind)),
@@ -41,12 +34,8 @@ int env_build(const EnvOptions& options, Workspace& workspace) {
       workspace.observer(),
       workspace.stop(),
       options.retry ? env::AfterFailure::retry : env::AfterFailure::refuse);
-  workspace.answer(workspace.options().json ? json_answer(built) : built_text(built));
+  workspace.answer(workspace.json() ? json_answer(built) : built_text(built));
   return exit_done;
-}
-
-int env_list(const EnvOptions&, Workspace& workspace) {
-  return list_environments(workspace);
 }
 
 /// What is started for a command in an environment.
@@ -150,11 +139,11 @@ spec::BuiltEnvironment ready_for(const EnvOptions& options,
 
 int list_environments(Workspace& workspace) {
   const auto entries = workspace.environments().list();
-  if (workspace.options().json) {
+  if (workspace.json()) {
     workspace.answer(json_answer(entries));
     return exit_done;
   }
-  base::TextTable table({{"key"}, {"kind"}, {"name"}, {"state"}, {"built"}, {"prefix"}});
+  base::TextTable table({"key", "kind", "name", "state", "built", "prefix"});
   for (const env::EnvironmentEntry& entry : entries) {
     table.add({entry.lock.key.hex.substr(0, 16),
                std::string(spec::to_string(entry.lock.kind)),
@@ -168,43 +157,35 @@ int list_environments(Workspace& workspace) {
   return exit_done;
 }
 
-void add_variant(CLI::App& command, EnvOptions& options) {
+void add_variant(OptionParser& command, EnvOptions& options) {
   command.add_option("--variant", options.variant, "else the site's, else the recipe's first");
 }
 
-void setup_env(CLI::App& app, Action& action) {
-  CLI::App* group = app.add_subcommand("env", "build and show environments");
+void setup_env(OptionParser& app, Action& action) {
+  OptionParser* group = app.add_subcommand("env", "build and show environments");
   group->require_subcommand(1);
-  auto options = std::make_shared<EnvOptions>();
-  using Verb = int (*)(const EnvOptions&, Workspace&);
-  const auto add = [&](const char* name, const char* text, const char* operand, Verb verb) {
-    CLI::App* command = group->add_subcommand(name, text);
-    if (operand != nullptr) command->add_option("name", options->name, operand)->required();
-    command->callback([&action, options, verb] {
-      action = [options, verb](Workspace& workspace) { return verb(*options, workspace); };
-    });
-  };
-  add("build", "build the environment of a recipe, or find it ready", "a recipe", env_build);
-  CLI::App* build = group->get_subcommand("build");
-  add_variant(*build, *options);
-  build->add_flag("--retry", options->retry, "try again what failed before");
-  build->add_flag("--offline", options->offline, "a file that is not in the cache is an error");
+  auto [build, how] = add_command(
+      *group, action, "build", "build the environment of a recipe, or find it ready", env_build);
+  build.add_option("name", how.name, "a recipe")->required();
+  add_variant(build, how);
+  build.add_flag("--retry", how.retry, "try again what failed before");
+  build.add_flag("--offline", how.offline, "a file that is not in the cache is an error");
   setup_env_lock(*group, action);
   setup_env_fetch(*group, action);
   setup_env_show(*group, action);
-  add("list", "list the layers in the cache", nullptr, env_list);
-  CLI::App* run = group->add_subcommand("exec", "run a command in the environment of a recipe");
-  run->add_option("name", options->name, "a recipe")->required();
-  add_variant(*run, *options);
-  run->add_flag("--packed", options->packed, "use what 'env pack' made, unpacked on this node");
-  CLI::Option* build_here =
-      run->add_flag("--build", options->may_build, "build what is not ready, in a job too");
-  run->add_flag("--no-build", options->no_build, "build nothing; so it is in a scheduler's job")
-      ->excludes(build_here);
-  run->add_option("command", options->command, "the command, after --")->required();
-  run->callback([&action, options] {
-    action = [options](Workspace& workspace) { return env_exec(*options, workspace); };
+  group->add_subcommand("list", "list the layers in the cache")->callback([&action] {
+    action = list_environments;
   });
+  auto [run, options] =
+      add_command(*group, action, "exec", "run a command in the environment of a recipe", env_exec);
+  run.add_option("name", options.name, "a recipe")->required();
+  add_variant(run, options);
+  run.add_flag("--packed", options.packed, "use what 'env pack' made, unpacked on this node");
+  Option* build_here =
+      run.add_flag("--build", options.may_build, "build what is not ready, in a job too");
+  run.add_flag("--no-build", options.no_build, "build nothing; the default in a scheduler's job")
+      ->excludes(build_here);
+  run.add_option("command", options.command, "the command, after --")->required();
   setup_env_pack(*group, action);
   setup_env_remove(*group, action);
 }

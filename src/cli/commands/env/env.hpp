@@ -7,13 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace CLI {
-class App;
-}
-
 namespace sabath::cli {
-
-class Workspace;
 
 /// What the commands of `env` share.
 struct EnvOptions {
@@ -33,19 +27,20 @@ struct EnvOptions {
   bool dry_run = false;
 };
 
-/// The words of the command line, in which those after "--" of `env exec`, `env enter` and `exec
-/// --rank` are marked: CLI11 takes a word such as "[a,b]" apart, which a command must get as it is.
+/// Returns the words of the command line. Those after "--" of `env exec`, `env enter` and `exec
+/// --rank` are marked. CLI11 takes a word such as "[a,b]" apart, but a command must get it
+/// unchanged.
 std::vector<std::string> shielded_arguments(int argc, char** argv);
 std::vector<std::string> unshielded(std::vector<std::string> words);
 /// Becomes the command, looked for on the PATH of `variables`. Throws Error{launch}.
 [[noreturn]] void become(const std::vector<std::string>& command,
                          const base::Environment& variables);
 /// --variant of a command.
-void add_variant(CLI::App& command, EnvOptions& options);
-void setup_env_lock(CLI::App& group, Action& action);
-void setup_env_fetch(CLI::App& group, Action& action);
-void setup_env_pack(CLI::App& group, Action& action);
-void setup_env_show(CLI::App& group, Action& action);
-void setup_env_remove(CLI::App& group, Action& action);
+void add_variant(OptionParser& command, EnvOptions& options);
+void setup_env_lock(OptionParser& group, Action& action);
+void setup_env_fetch(OptionParser& group, Action& action);
+void setup_env_pack(OptionParser& group, Action& action);
+void setup_env_show(OptionParser& group, Action& action);
+void setup_env_remove(OptionParser& group, Action& action);
 
 }  // namespace sabath::cli

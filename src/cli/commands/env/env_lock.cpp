@@ -1,17 +1,10 @@
-#include "answers.hpp"
 #include "env.hpp"
-#include "exit_status.hpp"
-#include "workspace.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/process/process.hpp>
 #include <sabath/base/text/text_table.hpp>
 
-#include <CLI/CLI.hpp>
-
 #include <map>
-#include <memory>
 #include <optional>
 
 namespace sabath::cli {
@@ -51,7 +44,7 @@ std::string lock_text(const spec::PackageLock& lock,
   std::string text;
   for (const spec::PackageLayerLock& layer : lock.layers) {
     for (const spec::PlatformPackages& platform : layer.platforms) {
-      base::TextTable table({{layer.name}, {"version"}, {"before"}, {"file"}});
+      base::TextTable table({{layer.name}, "version", "before", "file"});
       for (const spec::LockedPackage& package : platform.packages) {
         const std::string old = version_in(before, layer, platform, package.name);
         table.add({package.name + (package.requested ? " *" : ""),
@@ -99,7 +92,7 @@ int env_lock(const EnvOptions& options, Workspace& workspace) {
                       "run the command again: it keeps what the other one locked");
   }
   base::write_file_atomically(path, json_answer(*lock));
-  workspace.answer(workspace.options().json ? json_answer(*lock) : lock_text(*lock, before, path));
+  workspace.answer(workspace.json() ? json_answer(*lock) : lock_text(*lock, before, path));
   return exit_done;
 }
 
@@ -111,7 +104,7 @@ int env_fetch(const EnvOptions& options, Workspace& workspace) {
       workspace.observer(),
       workspace.stop());
   const std::string count = std::to_string(files.size());
-  workspace.answer(workspace.options().json ? json_answer(files)
+  workspace.answer(workspace.json() ? json_answer(files)
                    : files.empty()
                        ? "the environment of '" + recipe.name + "' needs no files from outside\n"
                        : count + " file(s) are in the cache: '" +
@@ -122,27 +115,19 @@ int env_fetch(const EnvOptions& options, Workspace& workspace) {
 
 }  // namespace
 
-void setup_env_lock(CLI::App& group, Action& action) {
-  auto options = std::make_shared<EnvOptions>();
-  CLI::App* lock =
-      group.add_subcommand("lock", "resolve the packages of a recipe and write its lock file");
-  lock->add_option("name", options->name, "a recipe")->required();
-  lock->add_option("--platform", options->platform, "for another platform, such as linux-aarch64");
-  lock->add_option("--python", options->python, "for another version of Python, such as 3.12");
-  lock->callback([&action, options] {
-    action = [options](Workspace& workspace) { return env_lock(*options, workspace); };
-  });
+void setup_env_lock(OptionParser& group, Action& action) {
+  auto [lock, options] = add_command(
+      group, action, "lock", "resolve the packages of a recipe and write its lock file", env_lock);
+  lock.add_option("name", options.name, "a recipe")->required();
+  lock.add_option("--platform", options.platform, "for another platform, such as linux-aarch64");
+  lock.add_option("--python", options.python, "for another version of Python, such as 3.12");
 }
 
-void setup_env_fetch(CLI::App& group, Action& action) {
-  auto options = std::make_shared<EnvOptions>();
-  CLI::App* fetch =
-      group.add_subcommand("fetch", "bring all files that a lock names into the cache");
-  fetch->add_option("name", options->name, "a recipe")->required();
-  add_variant(*fetch, *options);
-  fetch->callback([&action, options] {
-    action = [options](Workspace& workspace) { return env_fetch(*options, workspace); };
-  });
+void setup_env_fetch(OptionParser& group, Action& action) {
+  auto [fetch, options] = add_command(
+      group, action, "fetch", "bring all files that a lock names into the cache", env_fetch);
+  fetch.add_option("name", options.name, "a recipe")->required();
+  add_variant(fetch, options);
 }
 
 }  // namespace sabath::cli

@@ -1,12 +1,7 @@
-#include "answers.hpp"
 #include "env.hpp"
-#include "exit_status.hpp"
-#include "workspace.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/text/text_table.hpp>
-
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -22,7 +17,7 @@ namespace {
 constexpr char shield = '\x01';
 
 std::string pack_text(const std::vector<env::PrefixImage>& images) {
-  base::TextTable table({{"layer"}, {"size"}, {"image"}});
+  base::TextTable table({"layer", "size", "image"});
   for (const env::PrefixImage& image : images)
     table.add({image.layer, base::format_bytes(image.size_bytes), image.path.string()});
   return images.empty() ? "no layer of it has files to pack\n" : table.text();
@@ -39,18 +34,22 @@ int env_pack(const EnvOptions& options, Workspace& workspace) {
   workspace.environments().check_trusted(built);
   const auto images =
       env::pack_prefixes(built, workspace.processes(), workspace.observer(), workspace.stop());
-  workspace.answer(workspace.options().json ? json_answer(images) : pack_text(images));
+  workspace.answer(workspace.json() ? json_answer(images) : pack_text(images));
   return exit_done;
 }
 
+struct EnterOptions {
+  std::vector<std::pair<std::string, std::string>> places{};
+  std::vector<std::string> command{};
+};
+
 /// Becomes the command. It runs as the command line is read, since no thread may have been started.
-void env_enter(const std::vector<std::pair<std::string, std::string>>& places,
-               const std::vector<std::string>& command) {
+void env_enter(const EnterOptions& options) {
   std::vector<env::LocalPrefix> prefixes;
-  for (const auto& [copy, prefix] : places)
+  for (const auto& [copy, prefix] : options.places)
     prefixes.push_back({prefix, copy});
   env::enter_local_prefixes(prefixes);
-  become(command, base::current_environment());
+  become(unshielded(options.command), base::current_environment());
 }
 
 }  // namespace
@@ -101,21 +100,21 @@ void become(const std::vector<std::string>& command, const base::Environment& va
                     program->string() + ": cannot be started: " + base::errno_text(errno));
 }
 
-void setup_env_pack(CLI::App& group, Action& action) {
-  auto options = std::make_shared<EnvOptions>();
-  CLI::App* pack = group.add_subcommand(
-      "pack", "make one image of each layer's files, for file systems slow with many");
-  pack->add_option("name", options->name, "a recipe")->required();
-  add_variant(*pack, *options);
-  pack->callback([&action, options] {
-    action = [options](Workspace& workspace) { return env_pack(*options, workspace); };
-  });
+void setup_env_pack(OptionParser& group, Action& action) {
+  auto [pack, options] =
+      add_command(group,
+                  action,
+                  "pack",
+                  "make one image of each layer's files, for file systems slow with many",
+                  env_pack);
+  pack.add_option("name", options.name, "a recipe")->required();
+  add_variant(pack, options);
   // What 'env exec --packed' and runs start in place of a command; not for people.
-  auto places = std::make_shared<std::vector<std::pair<std::string, std::string>>>();
-  CLI::App* enter = group.add_subcommand("enter", "")->group("");
-  enter->add_option("--place", *places, "a copy, and the prefix in whose place it is seen");
-  enter->add_option("command", options->command, "the command, after --")->required();
-  enter->callback([options, places] { env_enter(*places, unshielded(options->command)); });
+  auto entered = std::make_shared<EnterOptions>();
+  OptionParser* enter = group.add_subcommand("enter", "")->group("");
+  enter->add_option("--place", entered->places, "a copy, and the prefix in whose place it is seen");
+  enter->add_option("command", entered->command, "the command, after --")->required();
+  enter->callback([entered] { env_enter(*entered); });
 }
 
 }  // namespace sabath::cli

@@ -1,17 +1,10 @@
-#include "answers.hpp"
 #include "env.hpp"
-#include "exit_status.hpp"
-#include "workspace.hpp"
 
-#include <sabath/assets/keep_cache.hpp>
+#include <sabath/assets/cache_references.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/own_tree.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/home/run_files.hpp>
-
-#include <CLI/CLI.hpp>
-
-#include <memory>
 
 namespace sabath::cli {
 namespace {
@@ -27,32 +20,28 @@ void refuse_needed(const env::EnvironmentEntry& entry, Workspace& workspace) {
       continue;
     throw base::Error(base::ErrorKind::environment,
                       "environment '" + entry.lock.key.hex.substr(0, 16) + "': run " + run +
-                          " is not over yet and needs it",
+                          " has not ended and needs it",
                       "wait for its end, or end it");
   }
 }
 
-int env_remove(const EnvOptions& options, Workspace& workspace) {
-  const env::EnvironmentEntry entry = workspace.environments().show(options.name);
+int env_remove(const std::string& key, Workspace& workspace) {
+  const env::EnvironmentEntry entry = workspace.environments().show(key);
   refuse_needed(entry, workspace);
-  workspace.environments().remove(options.name);
-  workspace.answer(workspace.options().json ? json_answer(std::vector{entry})
-                                            : "removed " + entry.lock.key.hex + "\n");
+  workspace.environments().remove(key);
+  workspace.answer(workspace.json() ? json_answer(std::vector{entry})
+                                    : "removed " + entry.lock.key.hex + "\n");
   return exit_done;
 }
 
 int env_gc(const EnvOptions& options, Workspace& workspace) {
-  const auto age = base::parse_duration(options.older_than);
-  if (!age) {
-    throw base::Error(base::ErrorKind::usage,
-                      "--older-than: '" + base::printable(options.older_than) + "' is no duration",
-                      "such as 30d, 12h or 0s; at most 100 years");
-  }
+  const std::chrono::seconds age =
+      duration_of("--older-than", options.older_than, "30d, 12h or 0s");
   std::set<std::string> used;
   for (const auto& [digest, runs] : assets::digests_of_runs(workspace.folders().runs()))
     used.insert(digest.hex);
-  const auto garbage = workspace.environments().garbage(used, workspace.clock().now() - *age);
-  base::TextTable table({{"key"}, {"kind"}, {"name"}, {"state"}, {"on disk", base::Align::right}});
+  const auto garbage = workspace.environments().garbage(used, workspace.clock().now() - age);
+  base::TextTable table({"key", "kind", "name", "state", ">on disk"});
   std::uint64_t freed_bytes = 0;
   for (const env::EnvironmentEntry& entry : garbage) {
     const env::PrefixSize size = env::measure_prefix(entry.prefix.parent_path());
@@ -66,6 +55,11 @@ int env_gc(const EnvOptions& options, Workspace& workspace) {
   }
   for (const std::filesystem::path& left : workspace.environments().leftovers()) {
     const env::PrefixSize size = env::measure_prefix(left);
+    if (const auto why = base::why_kept(base::Beneath::anywhere(), left)) {
+      workspace.observer().warn(left.string() + ": is left alone: " + *why,
+                                "where it is yours and not needed, remove it");
+      continue;
+    }
     if (!options.dry_run && !base::remove_own_tree(left)) {
       workspace.observer().warn(left.string() + ": cannot be removed");
       continue;
@@ -77,26 +71,21 @@ int env_gc(const EnvOptions& options, Workspace& workspace) {
   const std::string sum = std::string(options.dry_run ? "would remove " : "removed ") +
                           std::to_string(garbage.size()) + ", " + base::format_bytes(freed_bytes) +
                           "\n";
-  workspace.answer(workspace.options().json ? json_answer(garbage)
-                                            : (table.empty() ? "" : table.text()) + sum);
+  workspace.answer(workspace.json() ? json_answer(garbage)
+                                    : (table.empty() ? "" : table.text()) + sum);
   return exit_done;
 }
 
 }  // namespace
 
-void setup_env_remove(CLI::App& group, Action& action) {
-  auto options = std::make_shared<EnvOptions>();
-  CLI::App* remove = group.add_subcommand("rm", "remove a layer");
-  remove->add_option("name", options->name, "the beginning of its key")->required();
-  remove->callback([&action, options] {
-    action = [options](Workspace& workspace) { return env_remove(*options, workspace); };
-  });
-  CLI::App* gc = group.add_subcommand("gc", "remove layers that no run refers to");
-  gc->add_option("--older-than", options->older_than, "only what was built so long ago (1d)");
-  gc->add_flag("--dry-run", options->dry_run, "say what would go, and remove nothing");
-  gc->callback([&action, options] {
-    action = [options](Workspace& workspace) { return env_gc(*options, workspace); };
-  });
+void setup_env_remove(OptionParser& group, Action& action) {
+  auto [remove, key] = add_command(group, action, "rm", "remove a layer", env_remove);
+  remove.add_option("name", key, "the beginning of its key")->required();
+  auto [gc, options] =
+      add_command(group, action, "gc", "remove layers that no run refers to", env_gc);
+  gc.add_option(
+      "--older-than", options.older_than, "only what was built longer ago than this (1d)");
+  gc.add_flag("--dry-run", options.dry_run, "show what would be removed, and remove nothing");
 }
 
 }  // namespace sabath::cli

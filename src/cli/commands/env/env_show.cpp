@@ -1,18 +1,13 @@
-#include "answers.hpp"
 #include "env.hpp"
-#include "exit_status.hpp"
-#include "workspace.hpp"
+#include "selected_runs.hpp"
 
 #include <sabath/base/error.hpp>
-#include <sabath/base/process/process.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/home/run_files.hpp>
 #include <sabath/spec/environment_differences.hpp>
-
-#include <CLI/CLI.hpp>
+#include <sabath/spec/run_record.hpp>
 
 #include <algorithm>
-#include <memory>
 
 namespace sabath::cli {
 namespace {
@@ -29,7 +24,7 @@ spec::EnvironmentLock lock_of(const spec::BuiltEnvironment& built) {
 }
 
 spec::EnvironmentLock lock_of_run(const std::string& name, Workspace& workspace) {
-  const catalog::RunRow row = workspace.one_run(name);
+  const catalog::RunRow row = one_run(name, workspace);
   const home::RunFiles files(row.directory);
   if (const auto record = files.read_record()) return lock_of(record->environment);
   return lock_of(files.read_plan().environment);
@@ -61,12 +56,7 @@ spec::EnvironmentLock lock_of_key(const std::string& key, Workspace& workspace) 
 }
 
 std::optional<spec::Recipe> recipe_called(const std::string& name, Workspace& workspace) {
-  try {
-    return workspace.documents().recipe(name);
-  } catch (const base::Error& error) {
-    if (error.kind() != base::ErrorKind::not_found) throw;
-    return std::nullopt;
-  }
+  return if_found([&] { return workspace.documents().recipe(name); });
 }
 
 /// What a recipe resolves to on this machine now, what a run had, or what lies under a key.
@@ -89,13 +79,12 @@ spec::EnvironmentLock lock_called(const std::string& name,
 
 int show_why(const EnvOptions& options, Workspace& workspace) {
   if (options.names.size() != 2) {
-    throw base::Error(base::ErrorKind::usage,
-                      "--why: wants two environments: recipes, runs or keys",
+    throw usage_error("--why: wants two environments: recipes, runs or keys",
                       "sabath env show --why ONE OTHER, or RECIPE:VARIANT of either");
   }
   const auto found = spec::differences(lock_called(options.names[0], options.variant, workspace),
                                        lock_called(options.names[1], options.variant, workspace));
-  if (workspace.options().json) {
+  if (workspace.json()) {
     workspace.answer(json_differences(found));
     return exit_done;
   }
@@ -128,7 +117,7 @@ class Lines {
 };
 
 std::string packages_text(const spec::LayerLock& lock) {
-  base::TextTable table({{"  package"}, {"version"}, {"file"}});
+  base::TextTable table({"  package", "version", "file"});
   for (const auto& [name, value] : lock.facts) {
     if (!name.starts_with(package_label)) continue;
     const auto blank = value.find(' ');
@@ -236,7 +225,7 @@ std::vector<env::EnvironmentEntry> entries_of(const spec::Recipe& recipe,
 int env_show(const EnvOptions& options, Workspace& workspace) {
   if (options.why) return show_why(options, workspace);
   if (options.names.size() != 1) {
-    throw base::Error(base::ErrorKind::usage, "env show: wants one recipe or key");
+    throw usage_error("env show: wants one recipe or key");
   }
   const std::string& name = options.names.front();
   std::vector<env::EnvironmentEntry> entries;
@@ -255,24 +244,20 @@ int env_show(const EnvOptions& options, Workspace& workspace) {
     text += entry_text(report);
     reports.push_back(std::move(report));
   }
-  workspace.answer(workspace.options().json ? json_answer(reports) : text);
+  workspace.answer(workspace.json() ? json_answer(reports) : text);
   return exit_done;
 }
 
 }  // namespace
 
-void setup_env_show(CLI::App& group, Action& action) {
-  auto options = std::make_shared<EnvOptions>();
-  CLI::App* show =
-      group.add_subcommand("show", "show layers, what identifies them, and where they are");
-  show->add_option("name", options->names, "a recipe, or the beginning of a key")
+void setup_env_show(OptionParser& group, Action& action) {
+  auto [show, options] = add_command(
+      group, action, "show", "show layers, what identifies them, and where they are", env_show);
+  show.add_option("name", options.names, "a recipe, or the beginning of a key")
       ->required()
       ->expected(1, 2);
-  add_variant(*show, *options);
-  show->add_flag("--why", options->why, "say in words what makes two of them differ");
-  show->callback([&action, options] {
-    action = [options](Workspace& workspace) { return env_show(*options, workspace); };
-  });
+  add_variant(show, options);
+  show.add_flag("--why", options.why, "say in words what makes two of them differ");
 }
 
 }  // namespace sabath::cli

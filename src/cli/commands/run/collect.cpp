@@ -1,17 +1,10 @@
-#include "answers.hpp"
 #include "commands.hpp"
-#include "exit_status.hpp"
-#include "workspace.hpp"
+#include "selected_runs.hpp"
 
-#include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/execution/collect_run.hpp>
 #include <sabath/report/text.hpp>
-
-#include <CLI/CLI.hpp>
-
-#include <memory>
 
 namespace sabath::cli {
 namespace {
@@ -22,7 +15,7 @@ struct CollectOptions {
 };
 
 int run_collect(const CollectOptions& options, Workspace& workspace) {
-  const catalog::RunRow row = workspace.one_run(options.run);
+  const catalog::RunRow row = one_run(options.run, workspace);
   const home::RunFiles files(row.directory);
   std::string patterns;
   std::string origin = options.patterns;
@@ -34,7 +27,7 @@ int run_collect(const CollectOptions& options, Workspace& workspace) {
   }
   const spec::Collection collection =
       execution::collect_run(files, patterns, origin, workspace.clock());
-  if (workspace.options().json) {
+  if (workspace.json()) {
     workspace.answer(json_answer(collection));
     return exit_done;
   }
@@ -46,16 +39,16 @@ int run_collect(const CollectOptions& options, Workspace& workspace) {
 
 }  // namespace
 
-void setup_collect(CLI::App& app, Action& action) {
-  auto options = std::make_shared<CollectOptions>();
-  CLI::App* command = app.add_subcommand(
-      "collect", "read the metrics of a finished run again, with other patterns");
-  command->add_option("run", options->run, "a run (id, unique prefix, @last)")->required();
-  command->add_option(
-      "--with", options->patterns, "a document with \"metrics\", or a recipe; else the run's own");
-  command->callback([&action, options] {
-    action = [options](Workspace& workspace) { return run_collect(*options, workspace); };
-  });
+void setup_collect(OptionParser& app, Action& action) {
+  auto [command, options] =
+      add_command(app,
+                  action,
+                  "collect",
+                  "read the metrics of a finished run again, with other patterns",
+                  run_collect);
+  command.add_option("run", options.run, "a run (id, unique prefix, @last)")->required();
+  command.add_option(
+      "--with", options.patterns, "a document with \"metrics\", or a recipe; else the run's own");
 }
 
 }  // namespace sabath::cli

@@ -1,8 +1,5 @@
 #include "commands.hpp"
 #include "commands/env/env.hpp"
-#include "exit_status.hpp"
-#include "option_checks.hpp"
-#include "workspace.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/process/passed_signals.hpp>
@@ -13,8 +10,7 @@
 #include <sabath/home/batch_bundle.hpp>
 #include <sabath/home/batch_files.hpp>
 #include <sabath/launch/launcher.hpp>
-
-#include <CLI/CLI.hpp>
+#include <sabath/spec/run_record.hpp>
 
 #include <cstdio>
 #include <memory>
@@ -25,8 +21,6 @@ namespace sabath::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using base::Error;
-using base::ErrorKind;
 
 struct ExecOptions {
   std::string run_directory{};
@@ -44,7 +38,7 @@ struct ExecOptions {
 
 fs::path existing(const std::string& folder, const char* what) {
   std::error_code code;
-  const fs::path path = fs::canonical(folder, code);
+  fs::path path = fs::canonical(folder, code);
   if (code) base::throw_errno(folder, what, code.value());
   return path;
 }
@@ -57,7 +51,7 @@ int execute_run(const ExecOptions& options, Workspace& workspace) {
         execution::BatchPart{folder, home::BatchFiles(folder).read_plan(), options.step};
   }
   if (!options.cpus.empty() || !options.gpus.empty())
-    settings.place = spec::Place{options.cpus, options.gpus};
+    settings.slots = spec::ResourceSlots{options.cpus, options.gpus};
   const spec::RunRecord record =
       execution::execute_plan(existing(options.run_directory, "no such run directory"),
                               workspace.processes(),
@@ -90,18 +84,17 @@ int execute_bundle(const ExecOptions& options, Workspace& workspace) {
 int run_exec(const ExecOptions& options, Workspace& workspace) {
   workspace.stop();  // a run that is stopped has a record from the first moment on
   const base::PassedSignals passed;
-  if (!options.stage.empty()) throw Error(ErrorKind::usage, "exec: takes one run directory");
+  if (!options.stage.empty()) throw usage_error("exec: takes one run directory");
   if (!options.run_directory.empty()) {
     if (options.task > 0)
-      throw Error(ErrorKind::usage, "exec: a task of a batch has its own runs", "leave one out");
+      throw usage_error("exec: RUN_DIRECTORY and --task cannot be used together", "leave one out");
     return execute_run(options, workspace);
   }
   if (!options.bundle.empty() && options.batch.empty() && options.task > 0)
     return execute_bundle(options, workspace);
   if (options.batch.empty() || options.task == 0) {
-    throw Error(ErrorKind::usage,
-                "exec: what is to be executed is not named",
-                "'sabath exec RUN_DIRECTORY', or 'sabath exec --batch FOLDER --task N'");
+    throw usage_error("exec: nothing to execute is named",
+                      "'sabath exec RUN_DIRECTORY', or 'sabath exec --batch FOLDER --task N'");
   }
   return execute_task(existing(options.batch, "no such batch"), options, workspace);
 }
@@ -121,7 +114,7 @@ int copy_here(const ExecOptions& options, Workspace& workspace) {
 /// destructors: of most ranks nothing is left but their command.
 void be_rank(const ExecOptions& options) {
   if (options.command.empty()) {
-    throw Error(ErrorKind::usage, "exec --rank: wants a run directory, a stage and a command");
+    throw usage_error("exec --rank: wants a run directory, a stage and a command");
   }
   ::_exit(
       execution::execute_rank(options.run_directory, options.stage, unshielded(options.command)));
@@ -129,9 +122,9 @@ void be_rank(const ExecOptions& options) {
 
 }  // namespace
 
-void setup_exec(CLI::App& app, Action& action) {
+void setup_exec(OptionParser& app, Action& action) {
   auto options = std::make_shared<ExecOptions>();
-  CLI::App* command = app.add_subcommand(
+  OptionParser* command = app.add_subcommand(
       "exec", "execute the plan of a run directory (what launchers and job scripts start)");
   command->add_option("run_directory", options->run_directory, "a folder that 'sabath run' made");
   command->add_option("--batch", options->batch, "the folder of a batch that a scheduler executes");
@@ -143,11 +136,9 @@ void setup_exec(CLI::App& app, Action& action) {
       ->check(why_no_count);
   command->add_option("--step", options->step, "which of its steps, from 1")->check(why_no_count);
   command->add_option("--cpus", options->cpus, "hardware threads that the run has to itself")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+      ->comma_separated();
   command->add_option("--gpus", options->gpus, "GPUs that the run has to itself")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+      ->comma_separated();
   // What the prefixes of parallel stages start; not for people.
   command->add_flag("--rank", options->rank, "")->group("");
   command->add_option("--copies", options->copies, "")->group("");

@@ -1,15 +1,10 @@
 #include "commands.hpp"
-#include "exit_status.hpp"
+#include "selected_runs.hpp"
 #include "watching.hpp"
 
-#include <sabath/base/error.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/home/run_files.hpp>
 #include <sabath/home/run_logs.hpp>
-
-#include <CLI/CLI.hpp>
-
-#include <memory>
 
 #include <unistd.h>
 
@@ -38,9 +33,18 @@ std::string nothing_text(const catalog::RunRow& row, const LogsOptions& options,
          base::format_bytes(other);
 }
 
+/// What went wrong stands in stderr more often than not.
+void note_stderr(const catalog::RunRow& row, const LogsOptions& options, Workspace& workspace) {
+  const std::uint64_t size =
+      home::RunLogs(row.directory, {options.stage, true, false}).size_bytes();
+  if (size == 0) return;
+  workspace.observer().note("run " + row.id + ": stderr has " + base::format_bytes(size) +
+                            ", which --stderr shows");
+}
+
 int run_logs(const LogsOptions& options, Workspace& workspace) {
   workspace.refuse_json("'sabath show RUN --json' has the run's stages");
-  const catalog::RunRow row = workspace.one_run(options.run);
+  const catalog::RunRow row = one_run(options.run, workspace);
   home::RunLogs logs(row.directory, {options.stage, options.errors, options.job});
   const auto seen = watch(runs_to_watch({row.id}, workspace), workspace);
   const bool to_terminal = ::isatty(STDOUT_FILENO) == 1;  // where escape sequences would act
@@ -59,15 +63,7 @@ int run_logs(const LogsOptions& options, Workspace& workspace) {
     workspace.clock().sleep_for(pause);
   }
   if (options.follow) keep_seen(*seen, workspace);
-  if (logs.found() && !options.errors && !options.job) {
-    // What went wrong stands there more often than not.
-    const std::uint64_t size =
-        home::RunLogs(row.directory, {options.stage, true, false}).size_bytes();
-    if (size > 0) {
-      workspace.observer().note("run " + row.id + ": stderr has " + base::format_bytes(size) +
-                                ", which --stderr shows");
-    }
-  }
+  if (logs.found() && !options.errors && !options.job) note_stderr(row, options, workspace);
   if (!logs.found()) {
     const bool is_over = spec::is_final(row.state) || (options.follow && seen->going_on() == 0);
     workspace.observer().note("run " + row.id + ": " + nothing_text(row, options, is_over));
@@ -77,17 +73,13 @@ int run_logs(const LogsOptions& options, Workspace& workspace) {
 
 }  // namespace
 
-void setup_logs(CLI::App& app, Action& action) {
-  auto options = std::make_shared<LogsOptions>();
-  CLI::App* command = app.add_subcommand("logs", "what a run's stages write");
-  command->add_option("run", options->run, "a run: id, unique prefix, @last, @last~1")->required();
-  command->add_option("--stage", options->stage, "of this stage alone");
-  command->add_flag("-f,--follow", options->follow, "go on until the run is over");
-  command->add_flag("--stderr", options->errors, "what was written to stderr instead");
-  command->add_flag("--job", options->job, "what sabath and the job itself wrote instead");
-  command->callback([&action, options] {
-    action = [options](Workspace& workspace) { return run_logs(*options, workspace); };
-  });
+void setup_logs(OptionParser& app, Action& action) {
+  auto [command, options] = add_command(app, action, "logs", "what a run's stages write", run_logs);
+  command.add_option("run", options.run, "a run: id, unique prefix, @last, @last~1")->required();
+  command.add_option("--stage", options.stage, "of this stage alone");
+  command.add_flag("-f,--follow", options.follow, "print new output until the run is over");
+  command.add_flag("--stderr", options.errors, "what was written to stderr instead");
+  command.add_flag("--job", options.job, "what sabath and the job itself wrote instead");
 }
 
 }  // namespace sabath::cli

@@ -1,8 +1,6 @@
-#include "answers.hpp"
 #include "commands.hpp"
-#include "exit_status.hpp"
 #include "run.hpp"
-#include "workspace.hpp"
+#include "selected_runs.hpp"
 
 #include <sabath/analysis/compare_pair.hpp>
 #include <sabath/app/repeat_run.hpp>
@@ -12,10 +10,8 @@
 #include <sabath/execution/collect_run.hpp>
 #include <sabath/home/run_files.hpp>
 #include <sabath/report/text.hpp>
+#include <sabath/spec/run_record.hpp>
 
-#include <CLI/CLI.hpp>
-
-#include <memory>
 #include <optional>
 #include <string>
 
@@ -30,15 +26,15 @@ struct ReproOptions {
 };
 
 /// Another machine is another host, which may be why it comes out otherwise.
-void tell_site(const std::filesystem::path& original,
+void note_site(const std::filesystem::path& original,
                const ReproOptions& options,
                Workspace& workspace) {
   const auto launch = home::RunFiles(original).read_plan().launch;
   const auto site = launch.find("site");
   if (site == launch.end() || !options.on.empty()) return;
   workspace.observer().note("the run was made at '" + site->second +
-                            "', and is done again on this machine; --on " + site->second +
-                            " does it there");
+                            "', and is repeated on this machine; --on " + site->second +
+                            " repeats it there");
 }
 
 /// Nothing where a scheduler has the new run, and the user does not wait for it.
@@ -50,12 +46,12 @@ std::optional<execution::RunOutcome> run_again(const std::filesystem::path& orig
   base::TempDir code(folder);
   planning::RunRequest request = app::repeat_run(
       original, code.path(), {workspace.processes(), workspace.observer(), workspace.stop()});
-  tell_site(original, options, workspace);  // of a run that can be done again
+  note_site(original, options, workspace);  // of a run that can be done again
   request.offline = options.offline;
   if (options.offline) workspace.stay_offline();
   if (options.on.empty())
     return workspace.runner().run(request, workspace.observer(), workspace.stop());
-  request.place.reset();  // the scheduler's to give
+  request.placement.slots.reset();  // the scheduler's to give
   auto outcome = run_once_at_site(request, options.on, workspace);
   if (!outcome) {
     workspace.observer().note("its code stays until you remove it: " + code.release().string());
@@ -78,7 +74,7 @@ void note_sessions(const std::optional<spec::RunRecord>& original,
 }
 
 int run_repro(const ReproOptions& options, Workspace& workspace) {
-  const auto original = workspace.one_run(options.run).directory;
+  const auto original = one_run(options.run, workspace).directory;
   const std::optional<execution::RunOutcome> again = run_again(original, options, workspace);
   if (!again) return exit_interrupted;
   const execution::RunOutcome& outcome = *again;
@@ -86,9 +82,9 @@ int run_repro(const ReproOptions& options, Workspace& workspace) {
   if (outcome.state != spec::RunState::ok) {
     const auto record = home::RunFiles(outcome.directory).read_record();
     if (record) note_sessions(home::RunFiles(original).read_record(), *record, workspace);
-    workspace.answer(workspace.options().json ? json_answer({outcome})
-                     : record                 ? report::outcome_text(*record)
-                                              : outcome.run_id + "  " + outcome.message + "\n");
+    workspace.answer(workspace.json() ? json_answer({outcome})
+                     : record         ? report::outcome_text(*record)
+                                      : outcome.run_id + "  " + outcome.message + "\n");
     return exit_status(outcome.state);
   }
   execution::collect_like(
@@ -97,27 +93,24 @@ int run_repro(const ReproOptions& options, Workspace& workspace) {
   compare::Options how;
   if (!options.require.empty()) how.require = spec::parse_rung(options.require);
   const spec::Comparison comparison = analysis::compare_pair(original, outcome.directory, how);
-  workspace.answer(workspace.options().json ? json_answer(comparison)
-                                            : report::comparison_text(comparison));
+  workspace.answer(workspace.json() ? json_answer(comparison)
+                                    : report::comparison_text(comparison));
   return exit_status(comparison.result);
 }
 
 }  // namespace
 
-void setup_repro(CLI::App& app, Action& action) {
-  auto options = std::make_shared<ReproOptions>();
-  CLI::App* command =
-      app.add_subcommand("repro", "do a run again, exactly, and say whether it came out the same");
-  command->add_option("run", options->run, "a run: id, unique prefix, @last, @last~1")->required();
-  command
-      ->add_option(
-          "--require", options->require, "the rung that must hold: bitwise, ulp or tolerance")
-      ->check(CLI::IsMember({"bitwise", "ulp", "tolerance"}));
-  command->add_option("--on", options->on, "SITE: its scheduler executes the new run");
-  command->add_flag("--offline", options->offline, "what is not in the cache is an error");
-  command->callback([&action, options] {
-    action = [options](Workspace& workspace) { return run_repro(*options, workspace); };
-  });
+void setup_repro(OptionParser& app, Action& action) {
+  auto [command, options] =
+      add_command(app,
+                  action,
+                  "repro",
+                  "repeat a run exactly, and say whether the result is the same",
+                  run_repro);
+  command.add_option("run", options.run, "a run: id, unique prefix, @last, @last~1")->required();
+  add_rung(command, options.require);
+  command.add_option("--on", options.on, "SITE: its scheduler executes the new run");
+  command.add_flag("--offline", options.offline, "what is not in the cache is an error");
 }
 
 }  // namespace sabath::cli

@@ -1,26 +1,20 @@
 #include "run.hpp"
 
-#include "answers.hpp"
 #include "commands.hpp"
-#include "exit_status.hpp"
-#include "workspace.hpp"
 
 #include <sabath/analysis/whole_values.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/base/text/utf8.hpp>
+#include <sabath/execution/collect_run.hpp>
 #include <sabath/home/run_files.hpp>
-#include <sabath/planning/again_command.hpp>
-#include <sabath/planning/prepared_files.hpp>
-#include <sabath/report/again.hpp>
+#include <sabath/planning/plan_run.hpp>
+#include <sabath/planning/recipe_preparer.hpp>
 #include <sabath/report/text.hpp>
+#include <sabath/spec/run_record.hpp>
 
-#include <CLI/CLI.hpp>
-
-#include <algorithm>
 #include <charconv>
-#include <memory>
 
 namespace sabath::cli {
 namespace {
@@ -39,8 +33,7 @@ int run_once(const RunOptions& options, const planning::RunRequest& request, Wor
   const execution::RunOutcome outcome =
       workspace.runner().run(request, workspace.observer(), workspace.stop());
   workspace.index_runs();
-  workspace.answer(workspace.options().json ? json_answer(std::vector{outcome})
-                                            : outcome_answer(outcome));
+  workspace.answer(workspace.json() ? json_answer(std::vector{outcome}) : outcome_answer(outcome));
   return exit_status(outcome.state);
 }
 
@@ -51,18 +44,17 @@ void refuse_beside_resume(const RunOptions& options) {
                     options.offline || asks_for_study(options) || !options.on.empty() ||
                     options.pack || options.cpus || options.gpus;
   if (!more) return;
-  throw base::Error(base::ErrorKind::usage,
-                    "--resume: goes on with a study as it was asked for; only --jobs, --retry, "
-                    "--take-over and --detach may stand beside it",
-                    "a new study has its own recipe and options");
+  throw usage_error(
+      "--resume: continues a study as it was requested; it can be used only with --jobs, --retry, "
+      "--take-over and --detach",
+      "a new study has its own recipe and options");
 }
 
 void check_site_options(const RunOptions& options) {
   if (!options.on.empty()) return;
   if (options.detach || options.pack) {
-    throw base::Error(base::ErrorKind::usage,
-                      std::string(options.detach ? "--detach" : "--pack") + ": goes with --on SITE",
-                      "runs of this machine are waited for");
+    throw usage_error(std::string(options.detach ? "--detach" : "--pack") + ": needs --on SITE",
+                      "without a site, runs execute on this machine and sabath waits for them");
   }
 }
 
@@ -71,17 +63,15 @@ void set_place(const RunOptions& options, planning::RunRequest& request, Workspa
   if (!options.cpus && !options.gpus) return;
   const std::string option = options.cpus ? "--cpus" : "--gpus";
   if (!options.on.empty()) {
-    throw base::Error(base::ErrorKind::usage,
-                      option + ": does not go with --on",
-                      "what a job gets is said by the recipe's 'resources' and the site");
+    throw usage_error(option + ": cannot be used with --on",
+                      "the recipe's 'resources' and the site decide what a job gets");
   }
   if (asks_for_study(options)) {
-    throw base::Error(base::ErrorKind::usage,
-                      option + ": is for one run",
+    throw usage_error(option + ": works for one run only",
                       "--jobs divides the machine among the runs of a study");
   }
-  request.place =
-      planning::place_of(options.cpus.value_or(0), options.gpus.value_or(0), workspace.processes());
+  request.placement.slots =
+      planning::slots_of(options.cpus.value_or(0), options.gpus.value_or(0), workspace.processes());
 }
 
 int run_what_is_asked(const RunOptions& options, Workspace& workspace) {
@@ -91,14 +81,10 @@ int run_what_is_asked(const RunOptions& options, Workspace& workspace) {
     return resume_study(options, workspace);
   }
   if (options.recipe.empty()) {
-    throw base::Error(base::ErrorKind::usage,
-                      "run: a recipe is missing",
-                      "'sabath list recipes' shows what there is");
+    throw usage_error("run: a recipe is missing", "'sabath list recipes' shows what there is");
   }
   if (options.retry || options.take_over) {
-    throw base::Error(
-        base::ErrorKind::usage,
-        std::string(options.retry ? "--retry" : "--take-over") + ": goes with --resume alone");
+    throw usage_error(std::string(options.retry ? "--retry" : "--take-over") + ": needs --resume");
   }
   planning::RunRequest request = request_from(options, workspace);
   const std::vector<spec::StudyPoint> points = points_of(options, request);
@@ -115,7 +101,8 @@ int run_run(const RunOptions& options, Workspace& workspace) {
   try {
     return run_what_is_asked(options, workspace);
   } catch (const base::Error& error) {
-    // Who waits for the file is told at once. What a signal ended may be begun again by its job.
+    // A failure is written at once for the reader of the file. A job may begin again what a signal
+    // ended.
     if (error.kind() != base::ErrorKind::interrupted)
       planning::write_unprepared(options.prepare, error);
     throw;
@@ -126,22 +113,19 @@ std::string why_empty(const std::string& text) {
   return text.empty() ? "must not be empty" : "";
 }
 
-void add_resume_options(CLI::App& command, RunOptions& options) {
-  command.add_option("--resume", options.resume, "go on with a study that was interrupted")
-      ->check(why_empty);
+void add_resume_options(OptionParser& command, RunOptions& options) {
+  command.add_option("--resume", options.resume, "continue an interrupted study")->check(why_empty);
   command.add_flag("--retry", options.retry, "with --resume: run again what failed");
-  command.add_flag("--take-over",
-                   options.take_over,
-                   "with --resume: the machine that had the study in hand is gone");
+  command.add_flag(
+      "--take-over", options.take_over, "with --resume: continue a study whose machine is dead");
 }
 
-void add_site_options(CLI::App& command, RunOptions& options) {
+void add_site_options(OptionParser& command, RunOptions& options) {
   command
-      .add_option(
-          "--prepare",
-          options.prepare,
-          "FILE: fetch and build what the runs need, start none, and write into FILE what is "
-          "ready")
+      .add_option("--prepare",
+                  options.prepare,
+                  "FILE: fetch and build what the runs need, and write the prepared runs into "
+                  "FILE; start none")
       ->check(why_empty);
   command.add_flag("--detach", options.detach, "with --on: do not wait for the runs");
 }
@@ -151,8 +135,7 @@ void add_site_options(CLI::App& command, RunOptions& options) {
 planning::RunRequest request_from(const RunOptions& options, Workspace& workspace) {
   for (const std::string& tag : options.tags) {
     if (!base::is_safe_name(tag)) {
-      throw base::Error(base::ErrorKind::usage,
-                        "--tag: '" + base::printable(tag) + "' is not a name",
+      throw usage_error("--tag: '" + base::printable(tag) + "' is not a name",
                         "lower-case letters, digits, '.', '_' and '-'");
     }
   }
@@ -173,7 +156,7 @@ planning::RunRequest request_from(const RunOptions& options, Workspace& workspac
   const spec::EnvironmentSpec& own = request.recipe.environment;
   if (!own.layers.empty() && !request.variant.empty()) own.select(request.variant);
   request.offline = options.offline;
-  request.elsewhere = !options.on.empty();
+  request.placement.elsewhere = !options.on.empty();
   if (options.offline) workspace.stay_offline();
   return request;
 }
@@ -188,18 +171,17 @@ std::string problem_of_seed(const std::string& text) {
          "'";
 }
 
-void add_run_options(CLI::App& command, RunOptions& options) {
+void add_run_options(OptionParser& command, RunOptions& options) {
   command.add_option("--set", options.set, "NAME=VALUE: give a parameter another value")
       ->take_all()
-      ->allow_extra_args(false);
+      ->one_each();
   auto* seed =
       command
           .add_option(
               "--seed", options.seed, "the seed of every run; without it each draws its own")
           ->check(&problem_of_seed);
-  command.add_option("--repeat", options.repeat, "so many runs of each")
-      ->check(CLI::Range(1, 1'000'000));
-  command.add_option("--tag", options.tags, "a word to find the runs by")->allow_extra_args(false);
+  command.add_option("--repeat", options.repeat, "number of runs of each")->range(1, 1'000'000);
+  command.add_option("--tag", options.tags, "a word to find the runs by")->one_each();
   command.add_option(
       "--variant", options.variant, "the environment's variant; else the site's, else the first");
   command.add_option(
@@ -210,7 +192,7 @@ void add_run_options(CLI::App& command, RunOptions& options) {
                                 options.sweep,
                                 "NAME=V1,V2,...: one run for each value; several are crossed")
                     ->take_all()
-                    ->allow_extra_args(false);
+                    ->one_each();
   command.add_flag("--zip", options.zip, "pair the values of --sweep instead of crossing them")
       ->needs(sweep);
   command.add_option("--seeds", options.seeds, "A..B or A,B,...: one run for each seed")
@@ -219,19 +201,18 @@ void add_run_options(CLI::App& command, RunOptions& options) {
   command.add_option("--study", options.study, "a study that the recipe describes")
       ->check(why_empty)
       ->excludes(sweep);
-  command.add_option("--jobs", options.jobs, "so many runs at a time (1), or 'all' that fit")
+  command.add_option("--jobs", options.jobs, "number of runs in parallel (1), or 'all' that fit")
       ->check(why_empty);
   command.add_option("--on", options.on, "hand the runs to the scheduler of this site")
       ->check(why_empty);
-  command.add_option("--pack", options.pack, "with --on: so many runs of a study in each job")
-      ->check(CLI::Range(1, 100'000));
+  command.add_option("--pack", options.pack, "with --on: number of runs of a study in each job")
+      ->range(1, 100'000);
 }
 
 void require_utf8(std::string_view option, const std::string& text) {
   if (base::is_utf8(text)) return;
-  throw base::Error(base::ErrorKind::usage,
-                    std::string(option) + ": '" + base::printable(text) +
-                        "' is not UTF-8, so that no record could say it");
+  throw usage_error(std::string(option) + ": '" + base::printable(text) +
+                    "' is not UTF-8, so a record cannot hold it");
 }
 
 std::map<std::string, std::string> assignments(std::string_view option,
@@ -242,12 +223,11 @@ std::map<std::string, std::string> assignments(std::string_view option,
     require_utf8(option, text);
     const auto sign = text.find('=');
     if (sign == std::string::npos || sign == 0) {
-      throw base::Error(base::ErrorKind::usage,
-                        place + base::printable(text) + "' is not NAME=VALUE");
+      throw usage_error(place + base::printable(text) + "' is not NAME=VALUE");
     }
     const std::string name = text.substr(0, sign);
     if (!set.emplace(name, text.substr(sign + 1)).second) {
-      throw base::Error(base::ErrorKind::usage, place + base::printable(name) + "' is set twice");
+      throw usage_error(place + base::printable(name) + "' is set twice");
     }
   }
   return set;
@@ -264,28 +244,25 @@ std::string outcome_answer(const execution::RunOutcome& outcome) {
   return text;
 }
 
-void setup_run(CLI::App& app, Action& action) {
-  auto options = std::make_shared<RunOptions>();
-  CLI::App* command = app.add_subcommand("run", "run a recipe and record it");
-  command->add_option(
-      "recipe", options->recipe, "a recipe's name, or the path of its folder or document");
-  add_run_options(*command, *options);
-  command->add_option("--perturb",
-                      options->perturb,
-                      "1ulp: change the code's initial state by one unit in the last place, "
-                      "otherwise in each of --repeat runs");
-  command->add_flag("--fresh", options->fresh, "reuse no cached stage");
-  command->add_flag(
-      "--dry-run", options->dry_run, "show what would be run; fetch, build and run nothing");
-  command->add_option("--cpus", options->cpus, "bind the run to so many CPUs (hardware threads)")
-      ->check(CLI::Range(1, 1'000'000));
-  command->add_option("--gpus", options->gpus, "let the run see so many GPUs")
-      ->check(CLI::Range(1, 1'000'000));
-  add_resume_options(*command, *options);
-  add_site_options(*command, *options);
-  command->callback([&action, options] {
-    action = [options](Workspace& workspace) { return run_run(*options, workspace); };
-  });
+void setup_run(OptionParser& app, Action& action) {
+  auto [command, options] = add_command(app, action, "run", "run a recipe and record it", run_run);
+  command.add_option(
+      "recipe", options.recipe, "a recipe's name, or the path of its folder or document");
+  add_run_options(command, options);
+  command.add_option("--perturb",
+                     options.perturb,
+                     "1ulp: change the code's initial state by one unit in the last place, "
+                     "differently in each of --repeat runs");
+  command.add_flag("--fresh", options.fresh, "reuse no cached stage");
+  command.add_flag(
+      "--dry-run", options.dry_run, "show what would be run; fetch, build and run nothing");
+  command
+      .add_option("--cpus", options.cpus, "bind the run to this number of CPUs (hardware threads)")
+      ->range(1, 1'000'000);
+  command.add_option("--gpus", options.gpus, "let the run see this number of GPUs")
+      ->range(1, 1'000'000);
+  add_resume_options(command, options);
+  add_site_options(command, options);
 }
 
 }  // namespace sabath::cli

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "workspace.hpp"
+#include "commands.hpp"
 
 #include <sabath/app/run_study.hpp>
 #include <sabath/planning/plan_run.hpp>
@@ -13,10 +13,6 @@
 #include <string_view>
 #include <vector>
 
-namespace CLI {  // NOLINT(readability-identifier-naming): it is another library's
-class App;
-}
-
 namespace sabath::cli {
 
 struct RunOptions {
@@ -26,35 +22,35 @@ struct RunOptions {
   std::optional<int> repeat{};
   std::string perturb{};  ///< "1ulp"
   std::vector<std::string> tags{};
-  bool fresh = false;
-  bool dry_run = false;
   std::string variant{};
   std::string task{};
-  bool offline = false;
   // of studies
   std::vector<std::string> sweep{};
-  bool zip = false;
   std::string seeds{};
   std::string study{};
   std::string jobs{};
   std::string resume{};
-  bool retry = false;
-  bool take_over = false;
   // at a site
   std::string on{};
-  bool detach = false;
-  std::optional<int> pack{};
   std::string prepare{};
+  std::optional<int> pack{};
   // of one run of this machine
   std::optional<int> cpus{};
   std::optional<int> gpus{};
+  bool fresh = false;
+  bool dry_run = false;
+  bool offline = false;
+  bool zip = false;
+  bool retry = false;
+  bool take_over = false;
+  bool detach = false;
 };
 
 /// What they ask for. Throws Error{usage|not_found}.
 planning::RunRequest request_from(const RunOptions& options, Workspace& workspace);
 
 /// The options that `run` shares with `check`: which runs, where.
-void add_run_options(CLI::App& command, RunOptions& options);
+void add_run_options(OptionParser& command, RunOptions& options);
 
 /// Throws Error{usage} that names `option` for text that no document could have.
 void require_utf8(std::string_view option, const std::string& text);
@@ -126,8 +122,8 @@ int conduct_at_site(const home::StudyFiles& files,
                     const RunOptions& options,
                     Workspace& workspace);
 
-/// Hands in what of a study is not done, and waits; false where the user ends that, and is told how
-/// to come back.
+/// Submits what of a study is not done, and waits. Returns false where the user ends the wait,
+/// after a note on how to come back.
 bool hand_in_and_follow(const home::StudyFiles& files,
                         const spec::StudyPlan& plan,
                         const planning::PreparedRecipe& prepared,

@@ -1,14 +1,10 @@
-#include "answers.hpp"
-#include "exit_status.hpp"
 #include "run.hpp"
 
 #include <sabath/analysis/study_power.hpp>
-#include <sabath/app/run_study.hpp>
 #include <sabath/base/clock.hpp>
-#include <sabath/base/process/process.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/batch/submit_runs.hpp>
-#include <sabath/compare/power.hpp>
+#include <sabath/compare/statistical_power.hpp>
 #include <sabath/planning/expand_study.hpp>
 #include <sabath/report/text.hpp>
 
@@ -32,11 +28,11 @@ std::string seeds_text(const std::vector<spec::StudyPoint>& points) {
 
 /// What all runs share stands above, so that the table has what tells them apart.
 std::string table_text(const std::vector<spec::StudyPoint>& points) {
-  std::vector<base::TextTable::Column> columns{{"run", base::Align::right}};
+  std::vector<base::TextTable::Column> columns{">run"};
   const std::vector<std::string> varied = planning::varied_parameters(points);
   for (const std::string& name : varied)
     columns.push_back({name, base::Align::right});
-  columns.insert(columns.end(), {{"seed", base::Align::right}, {"repetition", base::Align::right}});
+  columns.insert(columns.end(), {">seed", ">repetition"});
   base::TextTable table(columns);
   for (std::size_t i = 0; i < std::min(points.size(), most_lines); ++i) {
     std::vector<std::string> cells{std::to_string(i + 1)};
@@ -61,7 +57,7 @@ std::string metric_text(const analysis::MetricPower& metric) {
   const std::string name = (metric.stage.empty() ? "" : metric.stage + "/") + metric.metric;
   const std::string margin = name + " within " + quantity_text(metric.margin, metric.unit);
   if (!metric.deviation)
-    return "  " + margin + ": no two runs of this benchmark tell the spread between seeds yet\n";
+    return "  " + margin + ": the spread between seeds is unknown; it needs two earlier runs\n";
   return fmt::format("  {}: {:.0f} % (sd {}, of {} runs)\n",
                      margin,
                      100 * metric.power.value_or(0),
@@ -74,9 +70,9 @@ std::string power_text(const analysis::StudyPower& power) {
   std::string text = fmt::format("{} run(s) of each setting", power.runs);
   if (power.seeds < 2) {
     return text + (power.runs < 2
-                       ? ": the spread between runs is not measured; --seeds or --repeat\n"
-                       : " with one seed: whether they repeat is measured, the spread "
-                         "between seeds is not; --seeds\n");
+                       ? ": the spread between runs is not measured; use --seeds or --repeat\n"
+                       : " with one seed: repeatability is measured, the spread between seeds is "
+                         "not; use --seeds\n");
   }
   if (power.seeds < power.runs) text += fmt::format(", of {} seeds", power.seeds);
   text += "; the chance to show that two equal settings agree (TOST, 5 %):\n";
@@ -181,12 +177,12 @@ int show_dry_run(const RunOptions& options,
   planning::RunRequest one = request;
   for (const auto& set : planning::settings_of(points)) {
     one.set = set;
-    planning::check_due(one);
+    planning::check_due(one, planning::resolve_parameters(one.recipe, one.set, one.named));
   }
   const spec::RunPlan plan = planning::RecipePreparer::dry_run(first);
   std::optional<analysis::StudyPower> power;
   if (asks_for_study(options)) power = power_of(request, points, workspace);
-  if (workspace.options().json) {
+  if (workspace.json()) {
     workspace.answer(json_dry_run(plan, points, power));
     return exit_done;
   }

@@ -1,12 +1,11 @@
-#include "answers.hpp"
-#include "exit_status.hpp"
 #include "run.hpp"
 #include "watching.hpp"
 
-#include <sabath/base/error.hpp>
 #include <sabath/base/process/process.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/batch/submit_runs.hpp>
+
+#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -19,19 +18,18 @@ batch::SubmitTools tools_for(const spec::Site& site, Workspace& workspace) {
   return {workspace.runner().preparer(),
           workspace.folders(),
           site,
-          workspace.desk(site).scheduler(),
+          workspace.monitor(site).scheduler(),
           program_path(),
-          workspace.clock()};
+          workspace.clock(),
+          workspace.observer()};
 }
 
 void note_left_behind(const spec::Site& site, Workspace& workspace) {
   const auto names = batch::left_behind(base::current_environment(), site);
   if (names.empty()) return;
-  std::string text;
-  for (const std::string& name : names)
-    text += (text.empty() ? "" : ", ") + base::printable(name);
+  const std::string text = base::printable(fmt::format("{}", fmt::join(names, ", ")));
   workspace.observer().note(text + " of this shell " + (names.size() == 1 ? "does" : "do") +
-                            " not reach jobs: say it in the \"variables\" of site '" + site.name +
+                            " not reach jobs: set it in the \"variables\" of site '" + site.name +
                             "', or in the recipe");
 }
 
@@ -72,11 +70,11 @@ int answer_study(const home::StudyFiles& files,
                  Workspace& workspace) {
   if (!over) {
     const std::vector<batch::WatchedRun> runs = runs_to_watch({id}, workspace);
-    workspace.answer(workspace.options().json ? watch_json(runs) : watch_text(runs, false));
+    workspace.answer(workspace.json() ? watch_json(runs) : watch_text(runs, false));
     return workspace.stop().stop_requested() ? exit_interrupted : exit_done;
   }
   const analysis::StudyOutcome outcome = analysis::look_at_study(files, workspace.folders());
-  workspace.answer(study_answer(outcome, workspace.options().json));
+  workspace.answer(study_answer(outcome, workspace.json()));
   return study_status(outcome);
 }
 
@@ -100,7 +98,7 @@ std::vector<spec::BatchStep> check_jobs(const RunOptions& options,
       batch::jobs_for(request, points, pack, site, workspace.sites().scheduler(site.scheduler));
   if (site.at_once > 0) {
     batch::check_at_once(
-        points.size(), pack, site, workspace.desk(site).scheduler(), workspace.stop());
+        points.size(), pack, site, workspace.monitor(site).scheduler(), workspace.stop());
   }
   return steps;
 }
@@ -122,7 +120,7 @@ int run_at_site(const RunOptions& options,
   const bool over = follow(*seen, id, options.detach, workspace);
   const batch::WatchedRun& run = seen->runs().front();
   const execution::RunOutcome outcome{run.run_id, run.directory, run.state, run.detail};
-  if (workspace.options().json) {
+  if (workspace.json()) {
     workspace.answer(json_answer(std::vector{outcome}));
   } else {
     workspace.answer(over ? outcome_answer(outcome) : watch_text(seen->runs(), false));
@@ -154,7 +152,7 @@ bool hand_in_and_follow(const home::StudyFiles& files,
                         const RunOptions& options,
                         Workspace& workspace) {
   const spec::Site site = site_for(*plan.site, plan.jobs, workspace);
-  files.take_in_hand(options.take_over);
+  files.become_driver(options.take_over);
   std::vector<batch::WatchedRun> runs;
   if (!files.runs().empty()) runs = runs_to_watch({plan.study_id}, workspace);
   const auto before = watch(std::move(runs), workspace);
@@ -163,17 +161,11 @@ bool hand_in_and_follow(const home::StudyFiles& files,
   const auto points = open_points(study, *before, options.retry);
   if (site.at_once > 0 && before->going_on() > 0 && !points.empty()) {
     workspace.observer().warn(
-        std::to_string(before->going_on()) + " run(s) that were handed in before still go on",
-        "no more than " + std::to_string(site.at_once) +
-            " at once counts only what is handed in now");
+        std::to_string(before->going_on()) + " run(s) that were submitted before are not over",
+        "the limit of " + std::to_string(site.at_once) +
+            " at once counts only the runs that are submitted now");
   }
-  batch::submit_points(files,
-                       plan,
-                       points,
-                       prepared,
-                       tools_for(site, workspace),
-                       workspace.observer(),
-                       workspace.stop());
+  batch::submit_points(files, plan, points, prepared, tools_for(site, workspace), workspace.stop());
   workspace.refresh_catalog();
   if (!points.empty()) {
     note_left_behind(site, workspace);

@@ -1,4 +1,3 @@
-#include "exit_status.hpp"
 #include "run.hpp"
 #include "watching.hpp"
 
@@ -6,7 +5,7 @@
 #include <sabath/base/file.hpp>
 #include <sabath/home/run_logs.hpp>
 #include <sabath/planning/expand_study.hpp>
-#include <sabath/planning/prepared_files.hpp>
+#include <sabath/planning/recipe_preparer.hpp>
 
 #include <algorithm>
 
@@ -42,7 +41,7 @@ planning::PreparedRecipe make_ready_in_job(const planning::RunRequest& request,
     job.argv.insert(job.argv.end(), {"--variant", site.variant});
   if (!resumes && request.offline) job.argv.emplace_back("--offline");
   job.resources = site.resources;
-  const std::string id = workspace.desk(site).scheduler().submit(job, workspace.stop());
+  const std::string id = workspace.monitor(site).scheduler().submit(job, workspace.stop());
   workspace.observer().note("job " + id + " of '" + site.name + "' makes everything ready");
   const auto failed = planning::unprepared(file);
   const AwaitedJob awaited = await_file({file, failed}, id, site, longest_wait, false, workspace);
@@ -78,7 +77,7 @@ int keep_prepared(const planning::PreparedRecipe& prepared,
                   const std::string& file,
                   Workspace& workspace) {
   planning::write_prepared(file, prepared);
-  workspace.observer().note("ready; what is, is in " + file);
+  workspace.observer().note("the prepared runs are in " + file);
   return exit_done;
 }
 

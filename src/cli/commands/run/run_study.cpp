@@ -1,5 +1,3 @@
-#include "answers.hpp"
-#include "exit_status.hpp"
 #include "run.hpp"
 
 #include <sabath/app/run_study.hpp>
@@ -8,9 +6,8 @@
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/batch/submit_runs.hpp>
 #include <sabath/home/run_files.hpp>
-#include <sabath/planning/again_command.hpp>
 #include <sabath/planning/expand_study.hpp>
-#include <sabath/planning/perturbation.hpp>
+#include <sabath/planning/plan_run.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -19,7 +16,6 @@ namespace sabath::cli {
 namespace {
 
 using base::Error;
-using base::ErrorKind;
 
 /// "epochs=1,2,4": typed as the recipe says.
 void add_sweep(const planning::RunRequest& request,
@@ -29,20 +25,20 @@ void add_sweep(const planning::RunRequest& request,
   const std::string place = "--sweep: '" + base::printable(text) + "' ";
   const auto sign = text.find('=');
   if (sign == std::string::npos || sign == 0) {
-    throw Error(ErrorKind::usage, place + "is not NAME=VALUE,VALUE,...");
+    throw usage_error(place + "is not NAME=VALUE,VALUE,...");
   }
   const std::string name = text.substr(0, sign);
   if (lists.contains(name)) {
-    throw Error(ErrorKind::usage, "--sweep: '" + base::printable(name) + "' is swept twice");
+    throw usage_error("--sweep: '" + base::printable(name) + "' is swept twice");
   }
   std::vector<spec::ParameterValue>& values = lists[name];
   for (std::size_t from = sign + 1, to = 0; to != std::string::npos; from = to + 1) {
     to = text.find(',', from);
     const std::string word = text.substr(from, to == std::string::npos ? to : to - from);
     if (word.empty()) {
-      throw Error(ErrorKind::usage,
-                  place + "has an empty value",
-                  "values that are empty, or have a comma, can stand in a study of the recipe");
+      throw usage_error(
+          place + "has an empty value",
+          "values that are empty, or have a comma, can stand in a study of the recipe");
     }
     values.push_back(
         planning::resolve_parameters(request.recipe, {{name, word}}, request.named).at(name));
@@ -59,11 +55,10 @@ const spec::Study& named_study(const spec::Recipe& recipe, const std::string& na
     all += (all.empty() ? "it has " : ", ") + each;
   }
   const std::string guess = base::nearest(name, names);
-  throw Error(ErrorKind::usage,
-              "recipe '" + recipe.name + "': no study '" + base::printable(name) + "'",
-              !guess.empty() ? "did you mean '" + guess + "'?"
-              : all.empty()  ? "it describes none; --sweep makes one without"
-                             : all);
+  throw usage_error("recipe '" + recipe.name + "': no study '" + base::printable(name) + "'",
+                    !guess.empty() ? "did you mean '" + guess + "'?"
+                    : all.empty()  ? "the recipe has no studies; --sweep makes a study without one"
+                                   : all);
 }
 
 /// What makes such a study again.
@@ -72,7 +67,7 @@ std::string command_of(const RunOptions& options,
                        const home::Folders& folders) {
   // A site's jobs get no variable of the session.
   std::vector<std::string> argv;
-  if (options.on.empty()) argv = planning::session_words(request.knobs);
+  if (options.on.empty()) argv = planning::session_words(request.placement.variables);
   argv.emplace_back("sabath");
   for (const std::filesystem::path& catalog : folders.catalogs)
     argv.insert(argv.end(), {"--catalog", catalog.string()});
@@ -91,7 +86,11 @@ std::string command_of(const RunOptions& options,
 }
 
 app::StudyTools tools_of(Workspace& workspace) {
-  return {workspace.runner(), workspace.folders(), workspace.processes(), workspace.clock()};
+  return {workspace.runner(),
+          workspace.folders(),
+          workspace.processes(),
+          workspace.clock(),
+          workspace.observer()};
 }
 
 int conduct(const home::StudyFiles& files,
@@ -99,15 +98,10 @@ int conduct(const home::StudyFiles& files,
             const planning::PreparedRecipe& prepared,
             const app::Resumption& resumption,
             Workspace& workspace) {
-  const analysis::StudyOutcome outcome = app::run_study(files,
-                                                        plan,
-                                                        prepared,
-                                                        resumption,
-                                                        tools_of(workspace),
-                                                        workspace.observer(),
-                                                        workspace.stop());
+  const analysis::StudyOutcome outcome =
+      app::run_study(files, plan, prepared, resumption, tools_of(workspace), workspace.stop());
   workspace.index_runs();
-  workspace.answer(study_answer(outcome, workspace.options().json));
+  workspace.answer(study_answer(outcome, workspace.json()));
   return study_status(outcome);
 }
 
@@ -159,7 +153,7 @@ std::vector<spec::StudyPoint> points_of(const RunOptions& options,
   spec::Study study;
   if (!options.study.empty()) study = named_study(request.recipe, options.study);
   if (options.zip && options.sweep.size() < 2) {
-    throw Error(ErrorKind::usage, "--zip: pairs the values of two or more --sweep");
+    throw usage_error("--zip: pairs the values of two or more --sweep");
   }
   for (const std::string& text : options.sweep)
     add_sweep(request, text, options.zip ? study.zip : study.matrix);
@@ -167,15 +161,14 @@ std::vector<spec::StudyPoint> points_of(const RunOptions& options,
     try {
       study.seeds = spec::parse_seeds(options.seeds);
     } catch (const Error& error) {
-      throw Error(ErrorKind::usage, std::string("--seeds: ") + error.what(), error.hint());
+      throw usage_error(std::string("--seeds: ") + error.what(), error.hint());
     }
   }
   if (options.seed) study.seeds.clear();
   if (!options.perturb.empty()) {
     const std::string name = planning::perturbation_parameter(options.perturb);
     if (study.matrix.contains(name) || study.zip.contains(name)) {
-      throw Error(ErrorKind::usage,
-                  "--perturb: the study or --sweep has values of " + name + " already");
+      throw usage_error("--perturb: the study or --sweep has values of " + name + " already");
     }
     study.matrix.merge(
         planning::perturbed_runs(request, options.perturb, options.repeat.value_or(1)));
@@ -192,9 +185,8 @@ int jobs_of(const RunOptions& options) {
   const char* const last = options.jobs.data() + options.jobs.size();
   const auto [end, error] = std::from_chars(options.jobs.data(), last, jobs);
   if (error != std::errc{} || end != last || jobs < 1) {
-    throw Error(ErrorKind::usage,
-                "--jobs: '" + base::printable(options.jobs) + "' is not a number of runs",
-                "a number from 1, or 'all' that fit");
+    throw usage_error("--jobs: '" + base::printable(options.jobs) + "' is not a number of runs",
+                      "a number from 1, or 'all' that fit");
   }
   return jobs;
 }
@@ -275,8 +267,8 @@ CarriedOut carry_out(const RunOptions& options,
     const bool over = hand_in_and_follow(files, plan, prepared, options, workspace);
     return {analysis::look_at_study(files, workspace.folders()), over};
   }
-  analysis::StudyOutcome outcome = app::run_study(
-      files, plan, prepared, {}, tools_of(workspace), workspace.observer(), workspace.stop());
+  analysis::StudyOutcome outcome =
+      app::run_study(files, plan, prepared, {}, tools_of(workspace), workspace.stop());
   workspace.index_runs();
   return {std::move(outcome), !workspace.stop().stop_requested()};
 }
@@ -288,10 +280,10 @@ int resume_study(const RunOptions& options, Workspace& workspace) {
   planning::RunRequest request;
   request.recipe = workspace.documents().recipe(plan.recipe);
   if (request.recipe.digest() != plan.recipe_digest) {
-    throw Error(ErrorKind::usage,
-                "study '" + plan.study_id + "': the recipe has changed since it was begun: " +
-                    (request.recipe.directory / "recipe.json").string(),
-                "a study is of one recipe; begin a new one: " + plan.command);
+    throw usage_error(
+        "study '" + plan.study_id + "': the recipe has changed since it was begun: " +
+            (request.recipe.directory / "recipe.json").string(),
+        "all runs of a study use the same recipe; begin a new study: " + plan.command);
   }
   request.named = plan.recipe;
   request.variant = plan.variant;
@@ -299,7 +291,7 @@ int resume_study(const RunOptions& options, Workspace& workspace) {
   request.tags = plan.tags;
   request.fresh = plan.fresh;
   request.offline = plan.offline;
-  request.elsewhere = plan.site.has_value();
+  request.placement.elsewhere = plan.site.has_value();
   if (plan.offline) workspace.stay_offline();
   if (plan.site) {
     workspace.use_site(*plan.site);
@@ -326,7 +318,7 @@ int resume_study(const RunOptions& options, Workspace& workspace) {
 int study_status(const analysis::StudyOutcome& outcome) {
   int status = exit_done;
   for (const analysis::PointOutcome& point : outcome.points) {
-    // Fewer runs than were asked for are no success, whatever the others say.
+    // Fewer runs than requested are a failure, whatever the others say.
     status = std::max<int>(status, point.run ? exit_status(point.run->state) : exit_interrupted);
   }
   return status;

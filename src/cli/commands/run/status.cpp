@@ -1,10 +1,5 @@
 #include "commands.hpp"
-#include "exit_status.hpp"
 #include "watching.hpp"
-
-#include <CLI/CLI.hpp>
-
-#include <memory>
 
 namespace sabath::cli {
 namespace {
@@ -20,7 +15,7 @@ int run_status(const StatusOptions& options, Workspace& workspace) {
   const auto seen = watch(with_whole_studies(runs, studies, workspace), workspace);
   seen->look(workspace.stop());
   keep_seen(*seen, workspace);
-  if (workspace.options().json) {
+  if (workspace.json()) {
     workspace.answer(watch_json(seen->runs(), studies));
   } else {
     const bool is_idle = seen->runs().empty() && studies.empty();
@@ -32,14 +27,11 @@ int run_status(const StatusOptions& options, Workspace& workspace) {
 
 }  // namespace
 
-void setup_status(CLI::App& app, Action& action) {
-  auto options = std::make_shared<StatusOptions>();
-  CLI::App* command = app.add_subcommand("status", "how far runs are, here and at other sites");
-  command->add_option("what", options->what, "studies and runs; without any, all that go on");
-  command->add_flag("--all", options->all, "every run of a study, not only those to look at");
-  command->callback([&action, options] {
-    action = [options](Workspace& workspace) { return run_status(*options, workspace); };
-  });
+void setup_status(OptionParser& app, Action& action) {
+  auto [command, options] =
+      add_command(app, action, "status", "how far runs are, here and at other sites", run_status);
+  command.add_option("what", options.what, "studies and runs; without any, all that are not over");
+  command.add_flag("--all", options.all, "every run of a study, not only those to look at");
 }
 
 }  // namespace sabath::cli

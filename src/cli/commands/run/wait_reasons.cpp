@@ -17,10 +17,10 @@ constexpr std::size_t most_reasons = 3;
 /// Schedulers go to and fro between some of their reasons.
 constexpr std::chrono::minutes between_reasons{1};
 
-/// Of those that were told.
+/// Of the reasons that were reported.
 constexpr std::size_t most_known = 1000;
 
-/// Without its numbers, of which a scheduler may have others each time it is asked.
+/// Without its numbers, which may differ each time the scheduler is asked.
 std::string kind_of(const std::string& reason) {
   std::string kind;
   for (const char c : reason) {

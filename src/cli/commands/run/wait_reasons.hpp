@@ -12,8 +12,8 @@
 
 namespace sabath::cli {
 
-/// Tells a person who waits why runs wait: a reason when one of its kind comes up, at most once a
-/// minute, and at once what does not pass by itself.
+/// Tells a person who waits why runs wait. Prints a reason when one of its kind comes up, at most
+/// once a minute. Prints at once a reason that does not pass by itself.
 class WaitReasons {
  public:
   explicit WaitReasons(Workspace& workspace) : workspace_(workspace) {}

@@ -8,6 +8,7 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/text/text_table.hpp>
+#include <sabath/batch/job_reasons.hpp>
 #include <sabath/batch/run_accounting.hpp>
 #include <sabath/home/study_files.hpp>
 
@@ -18,18 +19,17 @@
 namespace sabath::cli {
 namespace {
 
-using base::Align;
 using spec::RunState;
 
 constexpr std::size_t most_rows = 20;
-/// Between two looks at what the desk knows of a job that a person waits for.
+/// Between two looks at what the monitor knows of a job that a person waits for.
 constexpr std::chrono::nanoseconds between_looks = std::chrono::seconds(1);
 
 batch::WatchedRun watched(const catalog::RunRow& row) {
   return {row.id, row.directory, row.batch, row.study, row.state, row.message};
 }
 
-/// Is it the id of a study, or the beginning of one that is no run's?
+/// Is it the id of a study, or the beginning of one that no run's id has?
 bool names_a_study(const std::string& word, Workspace& workspace) {
   if (word.starts_with('@') || word.find('=') != std::string::npos) return false;
   const auto ids = home::study_ids(workspace.folders().studies());
@@ -58,7 +58,7 @@ std::vector<catalog::RunRow> rows_of_study(const home::StudyFiles& files, Worksp
 }
 
 bool has_driver(const std::string& study, Workspace& workspace) {
-  return home::StudyFiles(workspace.folders().studies() / study).is_in_other_hands();
+  return home::StudyFiles(workspace.folders().studies() / study).has_other_driver();
 }
 
 /// In this order: what a process that is gone has begun is counted.
@@ -108,9 +108,9 @@ bool renew(batch::RunWatch& watch, WatchedStudies& studies, Workspace& workspace
 }
 
 /// Who names the last run may mean one that has not ended.
-void tell_of_running(const std::string& word,
-                     const std::vector<catalog::RunRow>& rows,
-                     Workspace& workspace) {
+void note_running(const std::string& word,
+                  const std::vector<catalog::RunRow>& rows,
+                  Workspace& workspace) {
   if (!word.starts_with("@last") || rows.size() != 1 || !spec::is_final(rows.front().state)) return;
   try {
     const auto running = workspace.catalog().select("@running", workspace.clock().now());
@@ -127,7 +127,7 @@ std::vector<catalog::RunRow> rows_of(const std::string& word, Workspace& workspa
     const auto selected =
         found_as(word, "run or study", [&] { return selected_runs(word, workspace); });
     auto rows = rows_to_watch(word, selected, workspace);
-    tell_of_running(word, rows, workspace);
+    note_running(word, rows, workspace);
     return rows;
   }
   return rows_of_study(home::find_study(workspace.folders().studies(), word), workspace);
@@ -149,7 +149,7 @@ std::optional<launch::JobView> view_of(const std::string& job,
                                        const spec::Site& site,
                                        Workspace& workspace) {
   try {
-    const auto views = workspace.desk(site).views({job}, workspace.stop());
+    const auto views = workspace.monitor(site).views({job}, workspace.stop());
     const auto found = views.find(job);
     return found == views.end() ? std::nullopt : std::optional(found->second.view);
   } catch (const base::Error& error) {
@@ -193,7 +193,7 @@ std::string usual_reason(const std::vector<batch::WatchedRun>& runs) {
 }
 
 std::string rows_text(const std::vector<batch::WatchedRun>& runs, bool every) {
-  base::TextTable table({{"run", Align::left}, {"state", Align::left}, {"", Align::left}});
+  base::TextTable table({"run", "state", ""});
   std::size_t rows = 0;
   std::size_t left = 0;
   const auto add = [&](const batch::WatchedRun& run) {
@@ -218,6 +218,43 @@ std::string rows_text(const std::vector<batch::WatchedRun>& runs, bool every) {
   }
   if (table.empty()) return "";
   return table.text() + (left > 0 ? "... and " + std::to_string(left) + " more\n" : "");
+}
+
+/// Shows the progress of runs that are waited for, and names those that ended badly.
+struct NewsOfRuns {
+  base::Observer& observer;
+  std::set<std::string> shown{};
+  std::size_t counted_at = most_rows + 1;
+
+  void show(const batch::RunWatch& watch, bool finished) {
+    const std::size_t all = watch.runs().size();
+    const std::string task = "waiting for " + std::to_string(all) + " run(s)";
+    observer.progress({task, all - watch.going_on(), all, false, finished});
+    std::vector<const batch::WatchedRun*> news;
+    for (const batch::WatchedRun& run : watch.runs()) {
+      const bool is_bad = !run.goes_on() && run.state != RunState::ok;
+      if (is_bad && shown.insert(run.run_id).second) news.push_back(&run);
+    }
+    if (shown.size() > most_rows) {
+      // Not for each of hundreds that fail one after another.
+      if (shown.size() < counted_at) return;
+      counted_at = shown.size() * 2;
+      return observer.note(counts_line(watch.runs()));
+    }
+    for (const batch::WatchedRun* run : news)
+      observer.note("run " + run->run_id + ": " + std::string(spec::to_string(run->state)) + ": " +
+                    run->detail);
+  }
+};
+
+/// Looks once. Nothing: the wait was interrupted.
+std::optional<bool> has_changed(batch::RunWatch& watch, const std::stop_token& stop) {
+  try {
+    return watch.look(stop);
+  } catch (const base::Error& error) {
+    if (error.kind() != base::ErrorKind::interrupted) throw;
+    return std::nullopt;
+  }
 }
 
 }  // namespace
@@ -283,7 +320,8 @@ std::vector<batch::WatchedRun> with_whole_studies(const std::vector<batch::Watch
 }
 
 std::unique_ptr<batch::RunWatch> watch(std::vector<batch::WatchedRun> runs, Workspace& workspace) {
-  return std::make_unique<batch::RunWatch>(std::move(runs), desk_of(workspace), workspace.clock());
+  return std::make_unique<batch::RunWatch>(
+      std::move(runs), monitor_of(workspace), workspace.clock());
 }
 
 void keep_seen(const batch::RunWatch& watch, Workspace& workspace) {
@@ -295,18 +333,19 @@ void keep_seen(const batch::RunWatch& watch, Workspace& workspace) {
     catalog.put_seen(run.run_id, run.state, run.detail);
   }
   transaction.commit();
-  batch::keep_accounting(watch.runs(), desk_of(workspace), workspace.observer(), workspace.stop());
+  batch::keep_accounting(
+      watch.runs(), monitor_of(workspace), workspace.observer(), workspace.stop());
 }
 
-batch::RunWatch::DeskOf desk_of(Workspace& workspace) {
-  return [&workspace](const spec::Site& site) -> batch::SchedulerDesk& {
-    return workspace.desk(site);
+batch::MonitorOf monitor_of(Workspace& workspace) {
+  return [&workspace](const spec::Site& site) -> batch::SchedulerMonitor& {
+    return workspace.monitor(site);
   };
 }
 
 batch::SchedulerOf scheduler_of(Workspace& workspace) {
   return [&workspace](const spec::Site& site) -> launch::Scheduler& {
-    return workspace.desk(site).scheduler();
+    return workspace.monitor(site).scheduler();
   };
 }
 
@@ -317,44 +356,18 @@ WaitEnd wait_for(batch::RunWatch& watch,
   const base::SteadyTime begin = workspace.clock().steady();
   std::chrono::nanoseconds pause = batch::first_watch;
   WaitReasons reasons(workspace);
-  std::set<std::string> told;
-  std::size_t counted_at = most_rows + 1;
-  const auto tell = [&](bool finished) {
-    const std::size_t all = watch.runs().size();
-    const std::string task = "waiting for " + std::to_string(all) + " run(s)";
-    workspace.observer().progress({task, all - watch.going_on(), all, false, finished});
-    std::vector<const batch::WatchedRun*> news;
-    for (const batch::WatchedRun& run : watch.runs()) {
-      if (run.goes_on() || run.state == RunState::ok || !told.insert(run.run_id).second) continue;
-      news.push_back(&run);
-    }
-    if (told.size() > most_rows) {
-      // Not for each of hundreds that fail one after another.
-      if (told.size() < counted_at) return;
-      counted_at = told.size() * 2;
-      workspace.observer().note(counts_line(watch.runs()));
-      return;
-    }
-    for (const batch::WatchedRun* run : news)
-      workspace.observer().note("run " + run->run_id + ": " +
-                                std::string(spec::to_string(run->state)) + ": " + run->detail);
-  };
+  NewsOfRuns news{workspace.observer()};
   while (true) {
-    bool changed = false;
     const bool is_driven = studies != nullptr && renew(watch, *studies, workspace);
-    try {
-      changed = watch.look(workspace.stop());
-    } catch (const base::Error& error) {
-      if (error.kind() != base::ErrorKind::interrupted) throw;
-      return WaitEnd::stopped;
-    }
+    const auto changed = has_changed(watch, workspace.stop());
+    if (!changed) return WaitEnd::stopped;
     const bool over = !is_driven && watch.going_on() == 0;
-    if (changed || over) tell(over);
+    if (*changed || over) news.show(watch, over);
     if (over) return WaitEnd::over;
     reasons.tell(watch.runs());
     if (workspace.stop().stop_requested()) return WaitEnd::stopped;
     if (limit && workspace.clock().steady() - begin >= *limit) return WaitEnd::timed_out;
-    pause = changed ? batch::first_watch : batch::longer_watch(pause);
+    pause = *changed ? batch::first_watch : batch::longer_watch(pause);
     if (limit) pause = std::min(pause, begin + *limit - workspace.clock().steady());
     sleep_unless_stopped(pause, workspace);
   }
@@ -366,7 +379,7 @@ AwaitedJob await_file(const std::vector<std::filesystem::path>& files,
                       std::chrono::nanoseconds limit,
                       bool leaves_stuck,
                       Workspace& workspace) {
-  const spec::SchedulerDescription& scheduler = workspace.desk(site).scheduler().description();
+  const spec::SchedulerDescription& scheduler = workspace.monitor(site).scheduler().description();
   const base::SteadyTime begin = workspace.clock().steady();
   launch::JobView view{spec::JobPhase::pending, "", ""};
   std::optional<base::SteadyTime> asked;
@@ -400,7 +413,7 @@ AwaitedJob await_file(const std::vector<std::filesystem::path>& files,
 
 std::string cancel_job(const std::string& job, const spec::Site& site, Workspace& workspace) {
   try {
-    workspace.desk(site).scheduler().cancel({job}, {});
+    workspace.monitor(site).scheduler().cancel({job}, {});
     return "it was cancelled";
   } catch (const base::Error& error) {
     return "job " + job + " could not be cancelled: " + error.what();

@@ -21,7 +21,7 @@ namespace sabath::cli {
 std::vector<batch::WatchedRun> runs_to_watch(const std::vector<std::string>& words,
                                              Workspace& workspace);
 
-/// A study of which all runs are looked at.
+/// A study whose runs are all watched.
 struct WatchedStudy {
   std::string id{};
   std::size_t points = 0;
@@ -47,7 +47,7 @@ std::vector<batch::WatchedRun> with_whole_studies(const std::vector<batch::Watch
 std::unique_ptr<batch::RunWatch> watch(std::vector<batch::WatchedRun> runs, Workspace& workspace);
 
 batch::SchedulerOf scheduler_of(Workspace& workspace);
-batch::RunWatch::DeskOf desk_of(Workspace& workspace);
+batch::MonitorOf monitor_of(Workspace& workspace);
 
 /// Puts what was seen into the catalog, and beside the records what schedulers account for runs
 /// that are over.
@@ -55,7 +55,7 @@ void keep_seen(const batch::RunWatch& watch, Workspace& workspace);
 
 enum class WaitEnd { over, timed_out, stopped };
 
-/// Waits until none of the runs goes on, or the time or the user ends it; the runs go on then. Of
+/// Waits until all runs are over, or the time or the user ends it; the runs continue then. Of
 /// `studies` it waits for the runs, too, that their processes have still to start.
 WaitEnd wait_for(batch::RunWatch& watch,
                  std::optional<std::chrono::nanoseconds> limit,
@@ -70,8 +70,8 @@ struct AwaitedJob {
 };
 
 /// Waits for one of the files that a single job makes. Gives up when the job is over without any,
-/// or with `leaves_stuck` waits for what does not pass by itself, after the site's grace, and when
-/// the time or the user ends it.
+/// and when the time or the user ends it. With `leaves_stuck` also gives up, after the site's
+/// grace, on a job that waits for what does not pass by itself.
 AwaitedJob await_file(const std::vector<std::filesystem::path>& files,
                       const std::string& job,
                       const spec::Site& site,
@@ -86,8 +86,8 @@ std::string counts_line(const std::vector<batch::WatchedRun>& runs, std::size_t 
 std::string counts_line(const std::map<spec::RunState, std::size_t>& counts,
                         const std::string& why_planned,
                         std::size_t left);
-/// The counts of each study and of the runs without one, and the runs that somebody should look at,
-/// those first that wait for what as a rule does not pass by itself; all runs with `every`.
+/// The counts of each study and of the runs without one, and the runs that somebody should look at.
+/// Runs that wait for what usually does not pass by itself come first. All runs with `every`.
 std::string watch_text(const std::vector<batch::WatchedRun>& runs,
                        bool every,
                        const WatchedStudies& studies = {});

@@ -1,0 +1,140 @@
+#include "attempt_folder.hpp"
+
+#include "claim.hpp"
+#include "objects/file_status.hpp"
+
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+#include <sabath/base/own_tree.hpp>
+
+#include <cerrno>
+#include <string>
+#include <utility>
+
+#include <sys/stat.h>
+
+namespace sabath::cache {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view left_prefix = "left.";
+
+bool is_orphan(const std::string& name, const base::ProcessIdentity& self) {
+  if (name.starts_with(left_prefix)) return true;
+  const auto owner = base::ProcessIdentity::parse(name);
+  return owner && is_provably_gone(*owner, self);
+}
+
+base::Beneath opened(const base::Directory& key_folder, const fs::path& folder) {
+  base::Directory own = key_folder.beneath(folder.filename());
+  if (!is_private_folder(own.status())) {
+    throw base::Error(base::ErrorKind::storage,
+                      folder.string() + ": is not a private folder of this user");
+  }
+  if (const auto why = base::why_kept(key_folder, own))
+    throw base::Error(base::ErrorKind::storage, folder.string() + ": is not used: " + *why);
+  return base::Beneath(std::move(own));
+}
+
+/// A group could let us move another user's attempt, which we cannot read or write, or a folder of
+/// this user's that sabath did not make.
+bool is_own(const Layout& layout, const fs::path& folder) {
+  try {
+    const auto [key_folder, name] = layout.beneath().parent_of(folder);
+    const base::Directory own = key_folder.beneath(name);
+    return is_private_folder(own.status()) && !base::why_kept(key_folder, own);
+  } catch (const base::Error&) {
+    return false;
+  }
+}
+
+/// Makes `folder`, and returns the folder of its key.
+base::Directory made(const Layout& layout, const fs::path& folder) {
+  int code = 0;
+  // Another process that ends the last attempt of the key may remove the key's folder.
+  for (int tries = 0; tries < 16; ++tries) {
+    layout.ensure_folder(folder.parent_path(), base::Durability::ordered_only);
+    try {
+      base::Directory keys = layout.beneath().directory(folder.parent_path());
+      code = base::make_marked(keys, folder.filename().string(), 0700);
+      if (code == 0) return keys;
+    } catch (const base::Error& error) {
+      if (error.kind() != base::ErrorKind::not_found) throw;
+      code = ENOENT;
+    }
+    if (code != ENOENT) break;
+  }
+  base::throw_errno(folder.string(), "cannot make the folder", code);
+}
+
+}  // namespace
+
+Attempt::Attempt(const Layout& layout,
+                 const fs::path& key_folder,
+                 const base::ProcessIdentity& self)
+    : cache_(layout.beneath()),
+      folder_(key_folder / (self.text() + "." + random_name())),
+      key_folder_(made(layout, folder_)),
+      own_(opened(key_folder_, folder_)) {}
+
+Attempt::Attempt(const Layout& layout, fs::path folder)
+    : cache_(layout.beneath()),
+      folder_(std::move(folder)),
+      key_folder_(cache_.directory(folder_.parent_path())),
+      own_(opened(key_folder_, folder_)),
+      keeps_(true) {}
+
+Attempt::~Attempt() {
+  if (keeps_) leave();
+  if (folder_.empty() || keeps_) return;
+  try {
+    // Another folder may have the name by now: empties the open one.
+    base::remove_all_in(own_.directory(own_.root()));
+  } catch (const base::Error&) {
+    return;  // it is an orphan when this process is gone
+  }
+  key_folder_.remove_empty(folder_.filename().string());
+  cache_.remove_empty(folder_.parent_path());
+}
+
+Attempt::Attempt(Attempt&& other) noexcept
+    : cache_(std::move(other.cache_)),
+      folder_(std::move(other.folder_)),
+      key_folder_(std::move(other.key_folder_)),
+      own_(std::move(other.own_)),
+      keeps_(other.keeps_) {
+  other.folder_.clear();
+}
+
+void Attempt::leave() noexcept {
+  keeps_ = true;
+  if (folder_.empty()) return;
+  try {
+    const std::string left = std::string(left_prefix) + random_name();
+    if (key_folder_.rename(folder_.filename().string(), key_folder_, left) == 0) folder_.clear();
+  } catch (const std::exception&) {
+    // It keeps this process's name, and is an orphan when the process is gone.
+  }
+}
+
+std::vector<Attempt> Attempt::take_orphans(const Layout& layout,
+                                           const fs::path& key_folder,
+                                           const base::ProcessIdentity& self) {
+  std::vector<Attempt> taken;
+  std::error_code code;
+  for (fs::directory_iterator it(key_folder, code), end; !code && it != end; it.increment(code)) {
+    if (!is_orphan(it->path().filename().string(), self)) continue;
+    if (!is_own(layout, it->path())) continue;
+    const fs::path mine = key_folder / (self.text() + "." + random_name());
+    if (layout.beneath().rename(it->path(), mine) != 0) continue;
+    try {
+      taken.push_back(Attempt(layout, mine));
+    } catch (const base::Error&) {
+      layout.beneath().rename(mine, it->path());  // for later
+    }
+  }
+  return taken;
+}
+
+}  // namespace sabath::cache

@@ -1,0 +1,59 @@
+#include "database.hpp"
+
+#include <sabath/catalog/used_names.hpp>
+
+namespace sabath::catalog {
+namespace {
+
+std::vector<std::string> texts_of(Database& database, const char* sql) {
+  return database.guarded([&] {
+    std::vector<std::string> texts;
+    auto& statement = database.statement(sql);
+    while (statement.executeStep())
+      texts.push_back(statement.getColumn(0).getString());
+    return texts;
+  });
+}
+
+}  // namespace
+
+UsedNames::UsedNames(const std::filesystem::path& database)
+    : database_(std::make_unique<Database>(database)) {}
+
+UsedNames::~UsedNames() = default;
+
+bool UsedNames::has_run() const {
+  return !texts_of(*database_, "select id from run limit 1").empty();
+}
+
+bool UsedNames::has_parameter(std::string_view name) const {
+  Database& database = *database_;
+  return database.guarded([&] {
+    auto& statement = database.statement(
+        "select count(*) from (select 1 from run_parameter where name = ? limit 1)");
+    bound(statement, std::string(name)).executeStep();
+    const bool is_there = statement.getColumn(0).getInt() > 0;
+    statement.reset();
+    return is_there;
+  });
+}
+
+std::vector<std::string> UsedNames::recipes() const {
+  return texts_of(*database_, "select distinct recipe from run order by recipe");
+}
+
+std::vector<std::string> UsedNames::studies() const {
+  return texts_of(*database_,
+                  "select distinct study from run where study is not null and study <> ''");
+}
+
+std::vector<std::string> UsedNames::parameters() const {
+  return texts_of(*database_, "select distinct name from run_parameter order by name");
+}
+
+std::vector<std::string> UsedNames::metrics() const {
+  return texts_of(*database_,
+                  "select name from run_metric union select stream || '/' || name from run_metric");
+}
+
+}  // namespace sabath::catalog

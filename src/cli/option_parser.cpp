@@ -1,0 +1,193 @@
+#include "option_parser.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <sstream>
+
+namespace sabath::cli {
+namespace {
+
+CommandOutline outline_of(const CLI::App& app) {
+  CommandOutline outline{app.get_name(), app.get_description(), {}, {}};
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (!command->get_group().empty()) outline.commands.push_back(outline_of(*command));
+  }
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames())
+      outline.options.emplace_back("--" + name, option->get_description());
+  }
+  return outline;
+}
+
+}  // namespace
+
+Option* Option::required() {
+  option_->required();
+  return this;
+}
+
+Option* Option::check(std::function<std::string(const std::string&)> problem) {
+  option_->check(std::move(problem));
+  return this;
+}
+
+Option* Option::one_of(std::vector<std::string> words) {
+  option_->check(CLI::IsMember(std::move(words)));
+  return this;
+}
+
+Option* Option::range(int least, int most) {
+  option_->check(CLI::Range(least, most));
+  return this;
+}
+
+Option* Option::one_each() {
+  option_->allow_extra_args(false);
+  return this;
+}
+
+Option* Option::comma_separated() {
+  option_->delimiter(',');
+  return one_each();
+}
+
+Option* Option::take_all() {
+  option_->take_all();
+  return this;
+}
+
+Option* Option::expected(int least, int most) {
+  option_->expected(least, most);
+  return this;
+}
+
+Option* Option::excludes(const Option* other) {
+  option_->excludes(other->option_);
+  return this;
+}
+
+Option* Option::needs(const Option* other) {
+  option_->needs(other->option_);
+  return this;
+}
+
+Option* Option::type_name(const std::string& name) {
+  option_->type_name(name);
+  return this;
+}
+
+Option* Option::capture_default_str() {
+  option_->capture_default_str();
+  return this;
+}
+
+Option* Option::group(const std::string& name) {
+  option_->group(name);
+  return this;
+}
+
+OptionParser::OptionParser(const std::string& description, const std::string& name)
+    : own_(std::make_unique<CLI::App>(description, name)), app_(own_.get()) {}
+
+OptionParser::OptionParser(CLI::App* app) : app_(app) {}
+
+OptionParser::~OptionParser() = default;
+
+Option* OptionParser::keep(CLI::Option* option) {
+  return options_.emplace_back(std::make_unique<Option>(option)).get();
+}
+
+template <class T>
+Option* OptionParser::add_option(const std::string& names,
+                                 T& value,
+                                 const std::string& description) {
+  return keep(app_->add_option(names, value, description));
+}
+
+using Strings = std::vector<std::string>;
+using Pairs = std::vector<std::pair<std::string, std::string>>;
+using Text = const std::string&;
+template Option* OptionParser::add_option(Text, std::string&, Text);
+template Option* OptionParser::add_option(Text, int&, Text);
+template Option* OptionParser::add_option(Text, unsigned&, Text);
+template Option* OptionParser::add_option(Text, std::size_t&, Text);
+template Option* OptionParser::add_option(Text, Strings&, Text);
+template Option* OptionParser::add_option(Text, std::vector<int>&, Text);
+template Option* OptionParser::add_option(Text, Pairs&, Text);
+template Option* OptionParser::add_option(Text, std::optional<int>&, Text);
+template Option* OptionParser::add_option(Text, std::optional<std::uint64_t>&, Text);
+template Option* OptionParser::add_option(Text, std::optional<double>&, Text);
+template Option* OptionParser::add_option(Text, std::optional<std::string>&, Text);
+
+Option* OptionParser::add_flag(const std::string& names,
+                               bool& value,
+                               const std::string& description) {
+  return keep(app_->add_flag(names, value, description));
+}
+
+void OptionParser::set_version_flag(const std::string& names, const std::string& text) {
+  app_->set_version_flag(names, text);
+}
+
+OptionParser* OptionParser::add_subcommand(const std::string& name,
+                                           const std::string& description) {
+  commands_.emplace_back(new OptionParser(app_->add_subcommand(name, description)));
+  return commands_.back().get();
+}
+
+OptionParser* OptionParser::get_subcommand(const std::string& name) {
+  return std::find_if(commands_.begin(),
+                      commands_.end(),
+                      [&](const auto& command) { return command->app_->get_name() == name; })
+      ->get();
+}
+
+OptionParser* OptionParser::require_subcommand(int count) {
+  app_->require_subcommand(count);
+  return this;
+}
+
+OptionParser* OptionParser::fallthrough() {
+  app_->fallthrough();
+  return this;
+}
+
+OptionParser* OptionParser::group(const std::string& name) {
+  app_->group(name);
+  return this;
+}
+
+OptionParser* OptionParser::callback(std::function<void()> call) {
+  app_->callback(std::move(call));
+  return this;
+}
+
+std::optional<ParserAnswer> OptionParser::parse(std::vector<std::string> words) {
+  std::reverse(words.begin(), words.end());  // CLI11 takes the last word first
+  try {
+    app_->parse(std::move(words));
+  } catch (const CLI::Success& success) {
+    std::ostringstream text;
+    const int status = app_->exit(success, text, text);
+    return ParserAnswer{text.str(), status};
+  } catch (const CLI::ParseError& error) {
+    throw Problem{error.what()};
+  }
+  return std::nullopt;
+}
+
+std::string OptionParser::named_command() const {
+  return app_->get_subcommands().front()->get_name();
+}
+
+std::string OptionParser::help() const {
+  return app_->get_formatter()->make_help(app_, app_->get_name(), CLI::AppFormatMode::Normal);
+}
+
+CommandOutline OptionParser::outline() const {
+  return outline_of(*app_);
+}
+
+}  // namespace sabath::cli

@@ -1,0 +1,127 @@
+#include "node_resources.hpp"
+
+#include "record/run_steps.hpp"
+
+#include <sabath/base/error.hpp>
+#include <sabath/planning/parallel_prefix.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <system_error>
+
+#include <fcntl.h>
+
+namespace sabath::execution {
+
+namespace fs = std::filesystem;
+using base::Error;
+using base::ErrorKind;
+
+namespace {
+
+/// More than a record, a status and a note of the inbox take.
+constexpr off_t held_bytes = off_t{1} << 20U;
+/// What is left of a full disk is less than any program's block.
+constexpr std::uintmax_t nearly_nothing = 64U << 10U;
+
+}  // namespace
+
+SpaceReserve::SpaceReserve(std::filesystem::path folder)
+    : folder_(std::move(folder)),
+      file_(::open(folder_.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600)) {
+  if (file_ && ::fallocate(file_.get(), 0, 0, held_bytes) != 0) file_ = base::UniqueFd();
+}
+
+std::string SpaceReserve::problem() const {
+  std::error_code code;
+  const auto space = std::filesystem::space(folder_, code);
+  if (code || space.available >= nearly_nothing) return {};
+  return folder_.string() + ": " + base::errno_text(ENOSPC);
+}
+
+std::string NodeResources::free_space() {
+  std::string problem = reserve_ ? reserve_->problem() : "";
+  reserve_.reset();
+  return problem;
+}
+
+void NodeResources::stage_in(const std::stop_token& stop) {
+  const spec::Site* const site = context_.site();
+  if (site == nullptr) return;
+  try {
+    const base::Environment own = base::current_environment();
+    if (const auto scratch = expanded(site->scratch, own, context_.observer))
+      scratch_.emplace(*scratch);
+    if (!site->staging.folder.empty()) make_copies(own, stop);
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::interrupted) throw;
+    context_.observer.warn(error.what(), "the node's own disk is not used");
+  } catch (const fs::filesystem_error& error) {
+    context_.observer.warn(error.what(), "the node's own disk is not used");
+  }
+}
+
+/// On this node; for ranks on others see copy_to_nodes.
+void NodeResources::make_copies(const base::Environment& own, const std::stop_token& stop) {
+  const int nodes = context_.nodes();
+  const NodeSettings& node = context_.node;
+  spec::RunPlan& plan = context_.plan;
+  base::Observer& observer = context_.observer;
+  std::vector<spec::PlannedStage>& stages = context_.step_stages;
+  WantedCopies wanted = wanted_copies(plan, context_.site()->staging, node.trust, observer);
+  if (wanted.items.empty()) return;
+  wanted.holder += "." + std::to_string(lease_.attempt());
+  const auto spread = [&](const auto& stage) { return planning::is_spread(stage, nodes); };
+  if (std::ranges::any_of(stages, spread)) {
+    node_copies_.emplace(
+        wanted,
+        context_.files.attempt(lease_.attempt()),
+        NodeCopies::Tools{node.program, context_.processes, context_.clock, observer});
+  }
+  if (std::ranges::all_of(stages, spread)) return;
+  const auto sees = [&](const auto& stage) { return sees_copies(stage, nodes); };
+  if (std::ranges::none_of(stages, sees))
+    std::erase_if(wanted.items, [](const auto& item) { return !item.image; });
+  lease_.set_message("copying inputs and environments to this node");
+  copies_ = execution::make_copies(wanted, own, context_.processes, context_.clock, observer, stop);
+  lease_.set_message("");
+  for (const HeldCopy& held : copies_)
+    see_copy(held, nodes, plan);
+  stages = stages_of_step(plan, node.batch->plan, context_.step());
+}
+
+void NodeResources::copy_to_nodes(const std::shared_future<void>& trust,
+                                  const std::stop_token& stop) {
+  if (!node_copies_) return;
+  try {
+    trust.get();
+  } catch (const Error&) {
+    return;
+  }
+  const int nodes = context_.nodes();
+  lease_.set_message("copying inputs and environments to the nodes");
+  node_copies_->make(
+      starters_of(context_.step_stages, nodes, context_.plan, context_.site()->prefix), stop);
+  lease_.set_message("");
+  for (const HeldCopy& held : node_copies_->here())
+    see_copy(held, nodes, context_.plan);
+}
+
+std::vector<env::LocalPrefix> NodeResources::local_prefixes(const std::stop_token& stop) const {
+  const NodeSettings& node = context_.node;
+  if (context_.site() != nullptr && context_.site()->staging.environments)
+    return prefixes_of(copies_);
+  if (!node.packed) return {};
+  const std::vector<env::PrefixImage> images = images_used(context_.plan);
+  if (images.empty() || !may_use_images(context_.observer)) return {};
+  return env::unpack_images(
+      images, node.local, context_.processes, context_.observer, stop, node.trust);
+}
+
+void NodeResources::release() {
+  copies_.clear();
+  node_copies_.reset();
+}
+
+}  // namespace sabath::execution

@@ -1,0 +1,173 @@
+#include "stage_reuse.hpp"
+
+#include "keep_outputs.hpp"
+#include "real_folders.hpp"
+
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+#include <sabath/execution/output_trees.hpp>
+#include <sabath/planning/stage_key.hpp>
+#include <sabath/planning/stage_template.hpp>
+#include <sabath/probe/host_probe.hpp>
+
+#include <map>
+
+namespace sabath::execution {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Files that metrics are read from are kept with a cached stage's outputs, under this prefix, so
+/// that a reuse reports metrics too. Logs are kept only if they are not too long.
+constexpr char kept_prefix = '.';
+/// Digests of an output's values are kept in the same way.
+constexpr std::string_view kept_trees = ".trees/";
+constexpr std::uintmax_t kept_log_bytes = std::uintmax_t{16} << 20U;
+
+bool is_kept(const fs::directory_entry& entry) {
+  std::error_code code;
+  const std::string name = entry.path().filename().string();
+  if (!entry.is_regular_file(code)) return false;
+  if (is_metrics_file(name)) return true;
+  const std::uintmax_t size = entry.file_size(code);
+  return (name == "stdout.log" || name == "stderr.log") && size > 0 && size <= kept_log_bytes;
+}
+
+void reuse_trees(const StageContext& context,
+                 const cache::StageOutputs& known,
+                 spec::OutputRecord& output) {
+  const auto digest = known.outputs.find(std::string(kept_trees) + output.path);
+  if (digest == known.outputs.end()) return;
+  const auto object = context.cache.find(digest->second);
+  if (!object) return;
+  const fs::path file = trees_file(context.files, output);
+  make_real_folders(context.files.directory(), file.parent_path());
+  fs::remove(file);  // of an earlier attempt
+  context.cache.place(*object, file, true);
+  output.trees = object->digest;
+}
+
+}  // namespace
+
+ReuseKey reuse_key(const StageContext& context, const StageTry& one) {
+  const spec::PlannedStage& stage = one.stage;
+  const MadeOutputs& made = one.made;
+  spec::Facet preimage{"stage", stage.key_items};
+  preimage.items["form"] = "sabath-stage/3";
+  const base::Environment inherited = planning::inherited_by(stage, base::current_environment());
+  planning::StageSurroundings surroundings(
+      context.plan, context.files.directory(), inherited, context.observer);
+  for (const auto& [need, sees_folder] : used_by(stage, made)) {
+    const auto outputs = made.find(need);
+    if (outputs == made.end()) continue;
+    std::vector<std::string> declared;
+    for (const spec::OutputRecord& output : outputs->second) {
+      const fs::path file = context.files.outputs(need) / output.path;
+      declared.push_back(output.path);
+      // A later stage may have written to it.
+      const bool is_as_made = !output.is_outdated() && !is_changed(file, context.stamps);
+      preimage.items["stage." + need + "/" + output.path] =
+          is_as_made ? output.digest.text() : surroundings.digest_of(file, one.stop);
+    }
+    const std::string others =
+        sees_folder ? undeclared_in(context.files.outputs(need), declared) : std::string();
+    if (!others.empty())
+      return {{}, "it may read what stage " + need + " leaves but does not declare: " + others};
+  }
+  preimage.items.merge(surroundings.key_items(stage, one.stop));
+  return {preimage.digest().hex, {}};
+}
+
+bool reuse_outputs(const StageContext& context,
+                   const spec::PlannedStage& stage,
+                   const std::string& key,
+                   StageResult& result) {
+  const auto known = context.cache.stage_outputs(key);
+  if (!known) return false;
+  std::map<std::string, cache::Object> objects;
+  for (const std::string& path : stage.outputs) {
+    const auto digest = known->outputs.find(path);
+    if (digest == known->outputs.end()) return false;
+    const auto object = context.cache.find(digest->second);
+    if (!object) return false;
+    objects.emplace(path, *object);
+  }
+  std::map<std::string, cache::Object> kept;
+  for (const auto& [name, digest] : known->outputs) {
+    if (name.front() != kept_prefix || objects.contains(name)) continue;
+    if (name.starts_with(kept_trees)) continue;
+    const auto object = context.cache.find(digest);
+    if (!object) return false;
+    kept.emplace(name.substr(1), *object);
+  }
+  make_real_folders(context.files.directory(), context.directory(stage.name));
+  for (const auto& [name, object] : kept)
+    context.cache.place(object, context.directory(stage.name) / name);
+  for (const auto& [path, object] : objects) {
+    const fs::path destination = context.files.outputs(stage.name) / path;
+    make_real_folders(context.files.directory(), destination.parent_path());
+    const auto mode = known->modes.find(path);
+    if (mode != known->modes.end()) {
+      fs::remove(destination);  // of an earlier attempt
+      context.cache.place(object, destination, true);
+      fs::permissions(destination, static_cast<fs::perms>(mode->second));
+    } else if (context.cache.link(object.digest, destination)) {
+      fs::remove(destination);
+      context.cache.place(object, destination);
+    }
+    spec::OutputRecord output{stage.name, path, object.size_bytes, object.digest, "cache", {}, {}};
+    note_known(destination, context.stamps);
+    reuse_trees(context, *known, output);
+    result.outputs.push_back(std::move(output));
+  }
+  result.record.state = "reused";
+  result.record.made_by_run = known->run_id;
+  result.record.made_on_host = known->host;
+  context.observer.note("stage " + stage.name + ": reused from " + known->run_id);
+  return true;
+}
+
+void mark_not_reusable(const StageContext& context,
+                       const std::string& why,
+                       spec::StageRecord& record) {
+  record.not_reusable = why;
+  context.observer.warn("stage " + record.name + ": cannot be reused: " + why);
+}
+
+void keep_for_later(const StageContext& context,
+                    const spec::PlannedStage& stage,
+                    const std::string& key,
+                    StageResult& result) {
+  const std::string others = undeclared_in(context.files.outputs(stage.name), stage.outputs);
+  if (!others.empty()) {
+    // A stage that reads them would not find them after a reuse.
+    mark_not_reusable(
+        context, "it leaves outputs that it does not declare: " + others, result.record);
+    return;
+  }
+  cache::StageOutputs outputs{
+      key, context.plan.run_id, probe::node_name(), base::format_rfc3339(context.clock.now()), {}};
+  for (spec::OutputRecord& output : result.outputs) {
+    const fs::path file = context.files.outputs(stage.name) / output.path;
+    keep_for_reuse(output, file, context.stamps, context.cache);
+    if (!is_in_cache(output)) {
+      mark_not_reusable(context, "output '" + output.path + "' is " + *output.kept, result.record);
+      return;
+    }
+    outputs.outputs.emplace(output.path, output.digest);
+    if (output.trees) {
+      outputs.outputs.emplace(std::string(kept_trees) + output.path,
+                              context.cache.publish_file(trees_file(context.files, output)).digest);
+    }
+    const unsigned mode = context.stamps.of(file).st_mode & 0777U;
+    if ((mode & 0111U) != 0) outputs.modes.emplace(output.path, mode);
+  }
+  for (const auto& entry : fs::directory_iterator(context.directory(stage.name))) {
+    if (!is_kept(entry)) continue;
+    outputs.outputs.emplace(kept_prefix + entry.path().filename().string(),
+                            context.cache.publish_file(entry.path()).digest);
+  }
+  context.cache.remember_stage(outputs);
+}
+
+}  // namespace sabath::execution

@@ -1,0 +1,283 @@
+#include <sabath/base/archive/archive.hpp>
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+#include <sabath/base/text/redact.hpp>
+#include <sabath/base/tree_digest.hpp>
+#include <sabath/collect/number_text.hpp>
+#include <sabath/home/tuning_variables.hpp>
+#include <sabath/planning/node_slots.hpp>
+#include <sabath/planning/restore_run.hpp>
+#include <sabath/provenance/code_folder.hpp>
+#include <sabath/provenance/command_inputs.hpp>
+#include <sabath/provenance/external_code.hpp>
+#include <sabath/provenance/git_checkout.hpp>
+#include <sabath/spec/facet.hpp>
+#include <sabath/spec/run_record.hpp>
+
+namespace sabath::planning {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Error;
+using base::ErrorKind;
+
+/// Source of a run's code: what it kept, its commit, or the folder of today.
+class OriginalSource {
+ public:
+  OriginalSource(const home::RunFiles& files,
+                 const spec::RunRecord& record,
+                 const spec::Recipe& recipe,
+                 const fs::path& folder,
+                 const RestoreTools& tools)
+      : files_(files),
+        record_(record),
+        recipe_(recipe),
+        plan_(files.read_plan()),
+        folder_(folder),
+        tools_(tools) {
+    recipe_.directory = plan_.recipe_directory;
+  }
+
+  /// Returns the recipe's folder.
+  fs::path put() {
+    const bool is_kept = record_.code_state && !record_.code_state->kept.empty();
+    if (is_kept && !provenance::names_surroundings(recipe_)) {
+      unpack(folder_);
+      return checked(fs::canonical(folder_));
+    }
+    if (const auto place = from_commit()) return checked(*place);
+    return checked(folder_of_today());
+  }
+
+ private:
+  void unpack(const fs::path& to) const {
+    const spec::CodeState& code = *record_.code_state;
+    const fs::path archive = files_.directory() / fs::path(code.kept).filename();
+    std::error_code error;
+    if (!fs::exists(archive, error)) {
+      throw Error(ErrorKind::not_found,
+                  archive.string() + ": the code that the run kept is gone",
+                  "without it the run cannot be done again");
+    }
+    base::extract_archive(archive, to, {}, tools_.observer);
+    if (base::tree_digest(to) == code.tree) return;
+    throw Error(ErrorKind::integrity,
+                archive.string() + ": was changed after the run",
+                "its digest differs from the one in the record of the run");
+  }
+
+  /// Returns the folder of the run; of a repetition, whose folder is gone, that of the run that it
+  /// repeated.
+  std::optional<fs::path> first_folder() const {
+    spec::RunPlan plan = plan_;
+    for (int i = 0; i < 1000; ++i) {
+      std::error_code code;
+      if (fs::is_directory(plan.recipe_directory, code)) return plan.recipe_directory;
+      if (!plan.repeats) break;
+      const home::RunFiles before(files_.directory().parent_path() / *plan.repeats);
+      if (!fs::exists(before.plan(), code)) break;
+      plan = before.read_plan();
+    }
+    return std::nullopt;
+  }
+
+  /// Returns nothing where it is not available; then `why_` has the reason.
+  std::optional<fs::path> from_commit() {
+    if (!record_.code_state || !record_.code_state->git) {
+      why_ = "it was of no commit";
+      return std::nullopt;
+    }
+    const spec::CodeState& code = *record_.code_state;
+    const std::string problem = !code.git->no_diff.empty()
+                                    ? "its diff was not kept: " + code.git->no_diff
+                                : code.no_untracked        ? *code.no_untracked
+                                : code.git->commit.empty() ? "it was of no commit"
+                                                           : "";
+    const auto repository = first_folder();
+    if (!problem.empty() || !repository) {
+      why_ = problem.empty() ? "its repository is gone" : problem;
+      return std::nullopt;
+    }
+    try {
+      provenance::check_out(*repository,
+                            {code, files_.directory()},
+                            folder_,
+                            tools_.processes,
+                            tools_.observer,
+                            tools_.stop);
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::interrupted) throw;
+      why_ = error.what();
+      return std::nullopt;
+    }
+    const fs::path place = folder_ / code.git->path;
+    if (!code.kept.empty()) {
+      base::remove_tree(place);
+      base::make_directories(place);
+      unpack(place);
+    } else if (!is_as_then(place)) {
+      why_ = "the files of commit " + code.git->commit + " with its diff are not those of then";
+      return std::nullopt;
+    }
+    tools_.observer.note("its code: commit " + code.git->commit +
+                         (code.git->diff.empty() ? "" : " with its diff"));
+    return fs::canonical(place);
+  }
+
+  /// Earlier versions had another digest where there are baselines and links.
+  static bool is_tree(const fs::path& place, const base::Digest& tree) {
+    return provenance::code_digest(place) == tree || base::tree_digest(place) == tree;
+  }
+
+  bool is_as_then(const fs::path& place) const {
+    std::error_code code;
+    if (!fs::is_directory(place, code)) return false;
+    if (!record_.code_state->tree.hex.empty()) return is_tree(place, record_.code_state->tree);
+    tools_.observer.warn("the recipe's folder was too large to be known again by its bytes",
+                         "its files of the commit are used; what git ignores is not there");
+    return true;
+  }
+
+  fs::path folder_of_today() const {
+    fs::path folder = plan_.recipe_directory;
+    std::error_code code;
+    const bool is_there = fs::is_directory(folder, code);
+    const std::string reason = !record_.code_state ? "the run was made by an earlier version"
+                               : !record_.code_state->kept.empty()
+                                   ? "its recipe names files around its folder"
+                                   : record_.code_state->not_kept;
+    if (!is_there) {
+      throw Error(ErrorKind::not_found,
+                  folder.string() + ": the recipe's folder is gone, and the run kept no code: " +
+                      reason + "; " + why_,
+                  "bring the folder back; 'sabath show " + record_.run_id + "' names its commit");
+    }
+    if (!record_.code_state) {
+      tools_.observer.warn(
+          "the run kept no code: " + reason,
+          "what is in " + folder.string() + " now is used; differences are reported");
+      return folder;
+    }
+    const base::Digest& tree = record_.code_state->tree;
+    if (!tree.hex.empty() && is_tree(folder, tree)) return folder;
+    throw Error(ErrorKind::integrity,
+                folder.string() +
+                    (tree.hex.empty() ? ": may not be what the run was made from"
+                                      : ": is not what the run was made from any more") +
+                    ", and the run kept no code: " + reason + "; " + why_,
+                "'sabath show " + record_.run_id + "' names its commit");
+  }
+
+  /// Checks that the code around the folder is unchanged, too.
+  const fs::path& checked(const fs::path& place) {
+    recipe_.directory = place;
+    const auto now = provenance::outer_files(recipe_);
+    for (const auto& [item, digest] : plan_.code) {
+      if (!item.starts_with(provenance::outer_file_prefix)) continue;
+      const auto found = now.find(item);
+      if (found != now.end() && found->second == digest) continue;
+      throw Error(ErrorKind::integrity,
+                  item.substr(provenance::outer_file_prefix.size()) +
+                      (found == now.end() ? ": is gone" : ": is not what it was") +
+                      ", and lies outside of the recipe's folder, which alone a run keeps",
+                  "bring it back as it was; code in the recipe's folder is kept with each run");
+    }
+    return recipe_.directory;
+  }
+
+  const home::RunFiles& files_;
+  const spec::RunRecord& record_;
+  spec::Recipe recipe_;
+  spec::RunPlan plan_;
+  const fs::path& folder_;
+  const RestoreTools& tools_;
+  std::string why_{};
+};
+
+/// Returns a count from the `launch` facet, which knows what a shared job gave the run.
+int launched_with(const spec::RunRecord& record, const std::string& item) {
+  const spec::Facet* launch = record.facet("launch");
+  if (launch == nullptr) return 0;
+  const auto found = launch->items.find(item);
+  return found == launch->items.end()
+             ? 0
+             : static_cast<int>(collect::whole_number_of(found->second).value_or(0));
+}
+
+/// Variables that an earlier record does not mention stay as they are here.
+std::map<std::string, std::string> surroundings_of(const spec::RunRecord& record) {
+  if (const spec::Facet* known = record.facet("variables")) return known->items;
+  std::map<std::string, std::string> here = base::current_environment();
+  std::erase_if(here, [](const auto& item) { return !home::is_of_surroundings(item.first); });
+  return here;
+}
+
+}  // namespace
+
+fs::path restore_code(const home::RunFiles& files,
+                      const spec::RunRecord& record,
+                      const spec::Recipe& recipe,
+                      const fs::path& folder,
+                      const RestoreTools& tools) {
+  return OriginalSource(files, record, recipe, folder, tools).put();
+}
+
+void warn_of_other_code(const spec::RunPlan& plan,
+                        const RunRequest& request,
+                        const RestoreTools& tools) {
+  const base::Environment session =
+      request.placement.variables.value_or(base::current_environment());
+  const auto now =
+      provenance::external_code(request.recipe, plan, session, tools.processes, tools.stop);
+  for (const auto& [item, then] : plan.code) {
+    if (!spec::is_external_code(item)) continue;
+    const auto found = now.find(item);
+    const std::string state = found == now.end() ? "nowhere to be found" : found->second;
+    if (state == then) continue;
+    tools.observer.warn(item + ", which lies elsewhere than the recipe, is not as it was: " + then +
+                            " then, " + state + " now",
+                        "the present code is run, and reported as a difference; of code in the "
+                        "recipe's folder a run "
+                        "keeps a copy");
+  }
+}
+
+std::optional<spec::ResourceSlots> slots_like(const spec::RunRecord& record,
+                                              const RestoreTools& tools) {
+  const int cpus = launched_with(record, "cpus");
+  const int gpus = launched_with(record, "gpus");
+  if (cpus == 0 && gpus == 0) return std::nullopt;
+  if (auto slots = part_of(look_at_node(tools.processes), cpus, gpus)) return slots;
+  tools.observer.warn("the run had " + std::to_string(cpus) + " CPUs and " + std::to_string(gpus) +
+                          " GPUs to itself, which are not available here",
+                      "the repetition is not bound; differences are reported");
+  return std::nullopt;
+}
+
+std::optional<std::map<std::string, std::string>> variables_of(const spec::RunRecord& record,
+                                                               const RestoreTools& tools) {
+  if (!record.determinism) return std::nullopt;
+  std::map<std::string, std::string> variables;
+  const spec::Determinism& known = *record.determinism;
+  for (const auto& values : {known.switches, known.threads, known.seeds, surroundings_of(record)}) {
+    for (const auto& [name, value] : values) {
+      // Otherwise a library reported it, or it is of one stage.
+      if (!home::is_of_determinism(name) && !home::is_of_surroundings(name)) continue;
+      if (value.find(base::redacted_mark) == std::string::npos) {
+        variables[name] = value;
+      } else {
+        tools.observer.warn(name + ": was replaced in the record, and cannot be set as it was");
+      }
+    }
+  }
+  if (record.facet(spec::scope_facet) != nullptr) return variables;
+  // The record does not mention these: they stay as they are here.
+  for (const auto& [name, value] : base::current_environment()) {
+    if (spec::is_later_variable(name) &&
+        (home::is_of_determinism(name) || home::is_of_surroundings(name)))
+      variables.emplace(name, value);
+  }
+  return variables;
+}
+
+}  // namespace sabath::planning
