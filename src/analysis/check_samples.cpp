@@ -2,7 +2,7 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/process/parallel.hpp>
 #include <sabath/compare/performance_facts.hpp>
-#include <sabath/execution/collect_run.hpp>
+#include <sabath/execution/current_record.hpp>
 #include <sabath/home/run_files.hpp>
 #include <sabath/spec/derived_metric.hpp>
 #include <sabath/spec/run_record.hpp>
@@ -80,7 +80,7 @@ CheckSample judged(const execution::CurrentRecord& current, const catalog::RunRo
           digest_of(record, "code"),
           digest_of(record, "environment"),
           record.metrics,
-          whole_values_of(current),
+          whole_values_of(current.record.metrics, current.series),
           !compare::disturbances(record).empty()};
 }
 
@@ -159,7 +159,8 @@ CheckSamples check_samples(const std::vector<catalog::RunRow>& rows,
     }
     const execution::CurrentRecord& current = *records[i];
     SampleGroup& group = group_of(result.groups, places, current.record);
-    require_same_sources(group.declared, current, "that of other runs");
+    require_same_sources(
+        group.declared, current.declared, current.record.run_id, "that of other runs");
     group.runs.push_back(judged(current, *complete[i]));
     group.declared = current.declared;
     group.require = current.record.require;
@@ -169,17 +170,18 @@ CheckSamples check_samples(const std::vector<catalog::RunRow>& rows,
 }
 
 void require_same_sources(const std::vector<spec::MetricSpec>& declared,
-                          const execution::CurrentRecord& current,
+                          const std::vector<spec::MetricSpec>& of_run,
+                          const std::string& run_id,
                           const std::string& than) {
-  for (const spec::MetricSpec& metric : current.declared) {
+  for (const spec::MetricSpec& metric : of_run) {
     const auto same = std::find_if(declared.begin(), declared.end(), [&](const auto& other) {
       return other.name == metric.name;
     });
     if (same == declared.end() || same->from == metric.from) continue;
-    throw Error(ErrorKind::usage,
-                "metric '" + metric.name + "' of " + current.record.run_id +
-                    " was found in another way than " + than,
-                "'sabath collect RUN --with FILE' reads all with the same patterns");
+    throw Error(
+        ErrorKind::usage,
+        "metric '" + metric.name + "' of " + run_id + " was found in another way than " + than,
+        "'sabath collect RUN --with FILE' reads all with the same patterns");
   }
 }
 

@@ -3,7 +3,7 @@
 #include <sabath/arrays/series_file.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/compare/session_differences.hpp>
-#include <sabath/execution/collect_run.hpp>
+#include <sabath/execution/current_record.hpp>
 #include <sabath/execution/empty_file.hpp>
 #include <sabath/execution/output_trees.hpp>
 #include <sabath/planning/expand_study.hpp>

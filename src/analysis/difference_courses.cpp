@@ -24,10 +24,10 @@ struct Side {
 Side read_side(const fs::path& directory) {
   constexpr std::uint64_t most_points = 200'000;
   Side side;
-  const auto current = execution::read_current(home::RunFiles(directory));
+  const auto current = execution::read_current_metrics(home::RunFiles(directory));
   std::error_code code;
   if (!current || !fs::exists(current->series, code)) return side;
-  side.metrics = current->record.metrics;
+  side.metrics = current->metrics;
   std::uint64_t points = 0;
   for (const spec::MetricSummary& metric : side.metrics)
     points += metric.points;

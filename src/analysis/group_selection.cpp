@@ -30,9 +30,9 @@ std::optional<Values> values_in_records(const std::vector<RunRow>& runs, const s
   Values values(runs.size());
   std::vector<char> has(runs.size(), 0);
   base::for_each_in_parallel(runs.size(), [&](std::size_t i) {
-    const auto record = execution::read_current_summary(home::RunFiles(runs[i].directory));
-    const spec::Facet* found = record ? record->facet(facet) : nullptr;
-    if (found == nullptr) return;
+    const auto facets = execution::read_facets(home::RunFiles(runs[i].directory));
+    const auto found = std::ranges::find(facets, facet, &spec::Facet::name);
+    if (found == facets.end()) return;
     const auto value = found->items.find(item);
     if (value == found->items.end()) return;
     values[i] = value->second;
@@ -74,14 +74,10 @@ std::vector<std::string> near_keys(const std::string& key,
     for (std::string& name : known)
       name.insert(0, of_parameter);
   }
-  const auto record = runs.empty()
-                          ? std::nullopt
-                          : execution::read_current_summary(home::RunFiles(runs.back().directory));
-  if (record) {
-    for (const spec::Facet& facet : record->facets) {
-      for (const auto& [item, value] : facet.items)
-        known.push_back(facet.name == "launch" ? item : facet.name + "." + item);
-    }
+  if (runs.empty()) return known;
+  for (const spec::Facet& facet : execution::read_facets(home::RunFiles(runs.back().directory))) {
+    for (const auto& [item, value] : facet.items)
+      known.push_back(facet.name == "launch" ? item : facet.name + "." + item);
   }
   return known;
 }

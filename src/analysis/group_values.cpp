@@ -25,8 +25,9 @@ void check_sources(const std::vector<RunRow>& runs, const std::vector<spec::Metr
     const home::RunFiles files(run.directory);
     std::error_code code;
     if (!fs::exists(files.collections(), code)) continue;
-    const auto current = execution::read_current(files);
-    if (current) require_same_sources(declared, *current, "the recipe says");
+    const auto current = execution::read_current_metrics(files);
+    if (current)
+      require_same_sources(declared, current->declared, current->run_id, "the recipe says");
   }
 }
 
@@ -59,9 +60,9 @@ void add_digits(const std::vector<RunRow>& runs,
              std::abs(*value) >= base::first_inexact_whole;
     };
     if (std::ranges::none_of(metrics, is_large)) continue;
-    const auto current = execution::read_current(home::RunFiles(runs[run].directory));
+    const auto current = execution::read_current_metrics(home::RunFiles(runs[run].directory));
     if (!current) continue;
-    for (const auto& [name, whole] : whole_values_of(*current)) {
+    for (const auto& [name, whole] : whole_values_of(current->metrics, current->series)) {
       const auto metric = metrics.find(name);
       if (metric == metrics.end() || !is_large(*metric)) continue;
       set_whole(metric->second.whole, runs.size(), run, whole.last.value_or(""));

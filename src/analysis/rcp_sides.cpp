@@ -3,7 +3,7 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/series_sink.hpp>
 #include <sabath/collect/number_text.hpp>
-#include <sabath/execution/collect_run.hpp>
+#include <sabath/execution/current_record.hpp>
 #include <sabath/spec/run_record.hpp>
 
 #include <fmt/format.h>

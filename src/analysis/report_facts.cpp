@@ -4,7 +4,7 @@
 #include <sabath/analysis/whole_values.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/text/redact.hpp>
-#include <sabath/execution/collect_run.hpp>
+#include <sabath/execution/current_record.hpp>
 #include <sabath/home/run_files.hpp>
 #include <sabath/spec/derived_metric.hpp>
 #include <sabath/spec/recipe.hpp>
@@ -124,7 +124,7 @@ RunFacts read_run_facts(const catalog::RunRow& row) {
     if (!current) return facts;
     RunRecord& record = current->record;
     fill_run(facts.run, record);
-    facts.whole = whole_values_of(*current);
+    facts.whole = whole_values_of(current->record.metrics, current->series);
     facts.metrics = std::move(record.metrics);
     facts.declared = spec::with_derived(current->declared);
     facts.facets = std::move(record.facets);

@@ -17,9 +17,9 @@ struct Found {
 };
 
 Found found_in(const catalog::RunRow& run, const std::string& variable) {
-  const auto record = execution::read_current_summary(home::RunFiles(run.directory));
-  const spec::Facet* const session = record ? record->facet(spec::session_facet) : nullptr;
-  if (session == nullptr) return {};
+  const auto facets = execution::read_facets(home::RunFiles(run.directory));
+  const auto session = std::ranges::find(facets, spec::session_facet, &spec::Facet::name);
+  if (session == facets.end()) return {};
   const auto value = session->items.find(variable);
   return {true, value == session->items.end() ? std::nullopt : std::optional(value->second)};
 }

@@ -1,6 +1,5 @@
 #include <sabath/analysis/whole_values.hpp>
 #include <sabath/arrays/series_file.hpp>
-#include <sabath/execution/collect_run.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -18,14 +17,15 @@ bool may_be_rounded(const spec::MetricSummary& metric) {
 
 }  // namespace
 
-spec::WholeSummaries whole_values_of(const execution::CurrentRecord& run) {
-  const auto& metrics = run.record.metrics;
+spec::WholeSummaries whole_values_of(const std::vector<spec::MetricSummary>& metrics,
+                                     const std::filesystem::path& series_file) {
   std::error_code code;
-  if (std::ranges::none_of(metrics, may_be_rounded) || !std::filesystem::exists(run.series, code)) {
+  if (std::ranges::none_of(metrics, may_be_rounded) ||
+      !std::filesystem::exists(series_file, code)) {
     return {};
   }
   spec::SeriesRests rests;
-  const std::vector<spec::Series> series = arrays::read_series(run.series, &rests);
+  const std::vector<spec::Series> series = arrays::read_series(series_file, &rests);
   return spec::whole_summaries(series, rests);
 }
 

@@ -3,7 +3,7 @@
 #include <sabath/base/file.hpp>
 #include <sabath/base/process/parallel.hpp>
 #include <sabath/base/text/text_table.hpp>
-#include <sabath/execution/collect_run.hpp>
+#include <sabath/execution/current_record.hpp>
 #include <sabath/execution/lost_record.hpp>
 #include <sabath/execution/run_executors.hpp>
 #include <sabath/home/batch_files.hpp>

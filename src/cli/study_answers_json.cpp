@@ -5,7 +5,7 @@
 #include <sabath/base/text/json_reader.hpp>
 #include <sabath/base/text/seconds_text.hpp>
 #include <sabath/base/text/text_table.hpp>
-#include <sabath/execution/collect_run.hpp>
+#include <sabath/execution/current_record.hpp>
 #include <sabath/planning/expand_study.hpp>
 #include <sabath/report/text.hpp>
 #include <sabath/spec/run_record.hpp>
@@ -86,7 +86,8 @@ std::string table_text(const analysis::StudyOutcome& outcome) {
     cells.push_back(seed ? std::to_string(*seed) : "");
     cells.push_back(point.run ? state_of(point) : "not run");
     if (!current) continue;
-    const spec::WholeSummaries whole = analysis::whole_values_of(*current);
+    const spec::WholeSummaries whole =
+        analysis::whole_values_of(current->record.metrics, current->series);
     cells.push_back(base::seconds_text(current->record.wall_s));
     if (metrics.empty()) metrics = shown_metrics(current->record);
     for (const Shown& metric : metrics)

@@ -13,10 +13,6 @@
 #include <string>
 #include <vector>
 
-namespace sabath::execution {
-struct CurrentRecord;
-}
-
 namespace sabath::analysis {
 
 /// A finished run prepared for a baseline check.
@@ -62,7 +58,8 @@ CheckSamples check_samples(const std::vector<catalog::RunRow>& rows,
 /// Throws Error{usage} where a run found a metric in another way than `declared` says: such numbers
 /// cannot be compared. `than` ends the message.
 void require_same_sources(const std::vector<spec::MetricSpec>& declared,
-                          const execution::CurrentRecord& current,
+                          const std::vector<spec::MetricSpec>& of_run,
+                          const std::string& run_id,
                           const std::string& than);
 
 /// One metric of a group's runs.

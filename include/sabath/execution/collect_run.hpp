@@ -3,7 +3,8 @@
 #include <sabath/base/clock.hpp>
 #include <sabath/home/run_files.hpp>
 #include <sabath/spec/collection.hpp>
-#include <sabath/spec/run_record.hpp>
+#include <sabath/spec/facet.hpp>
+#include <sabath/spec/metric.hpp>
 
 #include <filesystem>
 #include <optional>
@@ -12,20 +13,19 @@
 
 namespace sabath::execution {
 
-/// A finished run with its newest metrics: those of its record, or of a later collection.
-struct CurrentRecord {
-  spec::RunRecord record{};
-  int collection = 0;  ///< 0: of the record itself
-  std::string collected_at{};
+/// The newest metrics of a finished run: those of its record, or of a later collection.
+struct CurrentMetrics {
+  std::string run_id{};
+  std::vector<spec::MetricSummary> metrics{};
   std::filesystem::path series{};
   std::vector<spec::MetricSpec> declared{};
 };
 
 /// Returns nothing while the run is not finished.
-std::optional<CurrentRecord> read_current(const home::RunFiles& files);
+std::optional<CurrentMetrics> read_current_metrics(const home::RunFiles& files);
 
-/// Returns the part that spec::parse_run_summary reads.
-std::optional<spec::RunRecord> read_current_summary(const home::RunFiles& files);
+/// Facets of a finished run, in the order of its record.
+std::vector<spec::Facet> read_facets(const home::RunFiles& files);
 
 /// Collects the metrics of a finished run again, with `patterns` (see spec::parse_patterns), into
 /// collect/<next>/: patterns.json, summary.json, series.h5. The record is not changed. Appears as a

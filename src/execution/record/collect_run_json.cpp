@@ -5,6 +5,7 @@
 #include <sabath/base/text/json_reader.hpp>
 #include <sabath/base/version.hpp>
 #include <sabath/execution/collect_run.hpp>
+#include <sabath/execution/current_record.hpp>
 #include <sabath/spec/run_record.hpp>
 
 #include <nlohmann/json.hpp>
@@ -104,6 +105,20 @@ std::optional<spec::RunRecord> read_current_summary(const home::RunFiles& files)
   if (const int newest = newest_in(files.collections()); newest > 0)
     record.metrics = read_collection(files.collections() / std::to_string(newest)).metrics;
   return record;
+}
+
+std::optional<CurrentMetrics> read_current_metrics(const home::RunFiles& files) {
+  auto current = read_current(files);
+  if (!current) return std::nullopt;
+  return CurrentMetrics{std::move(current->record.run_id),
+                        std::move(current->record.metrics),
+                        std::move(current->series),
+                        std::move(current->declared)};
+}
+
+std::vector<spec::Facet> read_facets(const home::RunFiles& files) {
+  auto record = read_current_summary(files);
+  return record ? std::move(record->facets) : std::vector<spec::Facet>();
 }
 
 spec::Collection collect_run(const home::RunFiles& files,

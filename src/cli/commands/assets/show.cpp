@@ -9,7 +9,7 @@
 #include <sabath/base/series_sink.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/batch/run_accounting.hpp>
-#include <sabath/execution/collect_run.hpp>
+#include <sabath/execution/current_record.hpp>
 #include <sabath/home/run_files.hpp>
 #include <sabath/report/text.hpp>
 #include <sabath/spec/script_recipe.hpp>
@@ -243,7 +243,7 @@ std::map<std::string, report::Course> courses_of(const execution::CurrentRecord&
 spec::WholeSummaries whole_values(const execution::CurrentRecord& current,
                                   std::string& unreadable) {
   try {
-    return analysis::whole_values_of(current);
+    return analysis::whole_values_of(current.record.metrics, current.series);
   } catch (const base::Error& error) {
     unreadable = error.what();
     return {};

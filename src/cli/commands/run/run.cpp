@@ -7,7 +7,7 @@
 #include <sabath/base/file.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/base/text/utf8.hpp>
-#include <sabath/execution/collect_run.hpp>
+#include <sabath/execution/current_record.hpp>
 #include <sabath/home/run_files.hpp>
 #include <sabath/planning/plan_run.hpp>
 #include <sabath/planning/recipe_preparer.hpp>
@@ -236,9 +236,11 @@ std::map<std::string, std::string> assignments(std::string_view option,
 std::string outcome_answer(const execution::RunOutcome& outcome) {
   const auto current = execution::read_current(home::RunFiles(outcome.directory));
   const spec::RunRecord* const record = current ? &current->record : nullptr;
-  std::string text = record ? report::outcome_text(*record, analysis::whole_values_of(*current))
-                            : outcome.run_id + "  " + std::string(spec::to_string(outcome.state)) +
-                                  "\n" + base::printable(outcome.message) + "\n";
+  std::string text =
+      record ? report::outcome_text(
+                   *record, analysis::whole_values_of(current->record.metrics, current->series))
+             : outcome.run_id + "  " + std::string(spec::to_string(outcome.state)) + "\n" +
+                   base::printable(outcome.message) + "\n";
   text += "  in " + base::printable(outcome.directory.native()) + "\n";
   if (record) text += report::again_text(*record);
   return text;
