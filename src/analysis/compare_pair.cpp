@@ -5,7 +5,7 @@
 #include <sabath/compare/session_differences.hpp>
 #include <sabath/execution/current_record.hpp>
 #include <sabath/execution/empty_file.hpp>
-#include <sabath/execution/output_trees.hpp>
+#include <sabath/execution/keep_digest_trees.hpp>
 #include <sabath/planning/expand_study.hpp>
 #include <sabath/provenance/code_differences.hpp>
 #include <sabath/provenance/worktree_state.hpp>

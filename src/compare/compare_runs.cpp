@@ -1,8 +1,8 @@
 #include "arrays/array_pair.hpp"
 #include "likely_cause.hpp"
 #include "performance.hpp"
+#include "repetition.hpp"
 #include "result_items.hpp"
-#include "statistics/repetition.hpp"
 #include "verdict.hpp"
 
 #include <sabath/compare/compare_runs.hpp>
@@ -121,7 +121,7 @@ spec::Comparison compare_runs(const Side& a,
   if (first != nullptr) set_first_divergence(comparison, first->item);
   comparison.likely_cause = likely_cause({first,
                                           earlier_sign(metrics.items, first, stages),
-                                          cascade_of(metrics.items, outputs.items),
+                                          first_signs_of(metrics.items, outputs.items),
                                           differing_around(a, b),
                                           not_looked_at(a.record, b.record)},
                                          metrics.items,

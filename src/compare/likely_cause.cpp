@@ -1,6 +1,6 @@
 #include "likely_cause.hpp"
 
-#include "statistics/repetition.hpp"
+#include "repetition.hpp"
 
 #include <sabath/compare/session_differences.hpp>
 #include <sabath/spec/facet.hpp>
@@ -193,8 +193,8 @@ std::string execution_text(const std::vector<std::string>& parameters,
 }
 
 /// Effect of a seed, judged by the initial weights.
-std::string seed_text(const Cascade& cascade, bool from_start) {
-  if (const auto& weights = cascade.initial_weights) {
+std::string seed_text(const FirstSigns& first_signs, bool from_start) {
+  if (const auto& weights = first_signs.initial_weights) {
     return weights->differs ? "the initial weights, which the seed decides, are the likely cause"
                             : "what the seed decides after the initial weights, such as the order "
                               "of the data, is the likely cause";
@@ -338,7 +338,7 @@ std::string conclusion(const std::vector<Group>& groups,
                        const Beginning& beginning,
                        bool from_start,
                        bool has_unknown_packages) {
-  const Cascade& cascade = beginning.cascade;
+  const FirstSigns& first_signs = beginning.first_signs;
   if (has(groups, "recipe") || has(groups, "data") || has(groups, "parameters")) {
     return "the runs were asked for different things, which is cause enough";
   }
@@ -348,7 +348,7 @@ std::string conclusion(const std::vector<Group>& groups,
   if (std::ranges::any_of(differences, is_of_program)) {
     return "a program that was built anew is the likely cause";
   }
-  if (has(groups, "seed")) return seed_text(cascade, from_start);
+  if (has(groups, "seed")) return seed_text(first_signs, from_start);
   if (std::ranges::any_of(differences, is_of_order)) {
     return "the order of the data is the likely cause";
   }
@@ -377,7 +377,7 @@ std::string conclusion(const std::vector<Group>& groups,
   if (!beginning.around.empty())
     return "that is the likely cause where the code uses it (what a stage names as "
            "{recipe}/../FILE is recorded)";
-  if (cascade.initial_weights && cascade.initial_weights->differs)
+  if (first_signs.initial_weights && first_signs.initial_weights->differs)
     return "initial weights that no seed decides are the likely cause";
   return fmt::format(
       "something that is not recorded or not determined, such as {}a race, an unseeded generator "
@@ -413,7 +413,7 @@ std::string likely_cause(const Beginning& beginning,
                          const std::vector<spec::FacetDifference>& differences,
                          const spec::RunRecord& a,
                          const spec::RunRecord& b) {
-  const auto& [first, earlier, cascade, around, unseen] = beginning;
+  const auto& [first, earlier, first_signs, around, unseen] = beginning;
   if (first == nullptr && earlier == nullptr) return {};
   std::vector<Group> groups = groups_of(differences, a, b);
   const std::vector<Group> uncertain = take_uncertain(groups);
@@ -426,10 +426,10 @@ std::string likely_cause(const Beginning& beginning,
                                 earlier->item.name,
                                 earlier->item.first_bitwise->where));
   }
-  if (std::string text = cascade.text(); !text.empty()) began.push_back(std::move(text));
+  if (std::string text = first_signs.text(); !text.empty()) began.push_back(std::move(text));
   const bool from_start = (first != nullptr && first->from_start) ||
                           (earlier != nullptr && earlier->from_start) ||
-                          (cascade.initial_weights && cascade.initial_weights->differs);
+                          (first_signs.initial_weights && first_signs.initial_weights->differs);
   const std::string checkpoint = checkpoint_text(a, b);
   if (!checkpoint.empty()) began.push_back(checkpoint);
   const bool other_around = groups.empty() && has_unopened(around, uncertain);

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "finding.hpp"
-#include "statistics/cascade.hpp"
+#include "first_signs.hpp"
 
 #include <sabath/spec/comparison.hpp>
 
@@ -24,14 +24,14 @@ const Finding* first_divergent(const std::vector<Finding>& metrics,
 struct Beginning {
   const Finding* first = nullptr;    ///< the judged item; null: none differs
   const Finding* earlier = nullptr;  ///< an undeclared metric that differs before that
-  Cascade cascade{};                 ///< signs of the first steps
+  FirstSigns first_signs{};          ///< signs of the first steps
   /// Files around the recipe's folder whose state differs. They count only where nothing else
   /// differs: most repositories have files that a run does not use.
   std::vector<std::string> around{};
   std::vector<std::string> not_looked_at{};  ///< where a difference could still hide
 };
 
-/// Names the likely cause at the earliest rung of the cascade where the runs differ: code,
+/// Names the likely cause at the earliest step where the runs differ: code,
 /// environment, data order, initial weights, first loss, first gradient norm, later steps. Says
 /// what differs, where the results diverge, and what that suggests. Empty where nothing differs.
 std::string likely_cause(const Beginning& beginning,

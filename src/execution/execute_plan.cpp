@@ -1,10 +1,10 @@
 #include "attempt_lease.hpp"
 #include "execution_context.hpp"
-#include "node_resources.hpp"
+#include "host_facts.hpp"
+#include "node_storage.hpp"
 #include "record/job_facts.hpp"
 #include "record/record_builder.hpp"
 #include "record/run_steps.hpp"
-#include "run_host.hpp"
 #include "run_stages.hpp"
 #include "stage_runner.hpp"
 #include "status_observer.hpp"
@@ -343,7 +343,7 @@ class Execution {
   const base::KnownSecrets secrets_;
   std::stop_source own_stop_{};
   AttemptLease lease_{context_, own_stop_};
-  NodeResources resources_{context_, lease_};
+  NodeStorage resources_{context_, lease_};
   std::optional<StageWatch> watch_{};
   RecordBuilder builder_{context_, own_stop_.get_token()};
 };

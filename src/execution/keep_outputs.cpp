@@ -8,7 +8,7 @@
 #include <sabath/base/file.hpp>
 #include <sabath/base/file_stamp.hpp>
 #include <sabath/base/text/text_table.hpp>
-#include <sabath/execution/output_trees.hpp>
+#include <sabath/execution/keep_digest_trees.hpp>
 #include <sabath/spec/stage_record.hpp>
 
 #include <cerrno>

@@ -10,7 +10,7 @@
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/env/container_command.hpp>
 #include <sabath/env/environment.hpp>
-#include <sabath/planning/stage_key.hpp>
+#include <sabath/planning/stage_surroundings.hpp>
 #include <sabath/probe/memory_kills.hpp>
 
 #include <fmt/format.h>

@@ -7,7 +7,7 @@
 #include <sabath/base/clock.hpp>
 #include <sabath/base/observer.hpp>
 #include <sabath/base/process/process.hpp>
-#include <sabath/base/text/known_secrets.hpp>
+#include <sabath/base/text/mask_secrets.hpp>
 #include <sabath/cache/cache.hpp>
 #include <sabath/env/prefix_image.hpp>
 #include <sabath/home/run_files.hpp>

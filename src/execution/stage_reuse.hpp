@@ -6,14 +6,6 @@
 
 namespace sabath::execution {
 
-/// Key of a cached stage's outputs.
-struct ReuseKey {
-  std::string text{};
-  std::string why_not{};  ///< why there is none: not everything that the stage may read is known
-};
-
-/// Returns the key of what the stage would read if it began now.
-ReuseKey reuse_key(const StageContext& context, const StageTry& one);
 /// Takes the outputs of a cached stage. Returns false where the cache does not have all of them.
 bool reuse_outputs(const StageContext& context,
                    const spec::PlannedStage& stage,

@@ -10,7 +10,7 @@
 #include <sabath/base/process/stop_wait.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/env/environment.hpp>
-#include <sabath/execution/output_trees.hpp>
+#include <sabath/execution/keep_digest_trees.hpp>
 #include <sabath/planning/stage_template.hpp>
 
 #include <algorithm>
@@ -60,7 +60,7 @@ class StageRunner {
     result.record.started = base::format_rfc3339(context_.clock.now());
     result.record.variant = stage.variant;
     try {
-      const ReuseKey key = stage.cache ? reuse_key(context_, one_) : ReuseKey{};
+      const StageKey key = stage.cache ? stage_key(context_, one_) : StageKey{};
       result.record.cache_key = key.text;
       if (stage.cache && !context_.plan.fresh && key.why_not.empty()) {
         reuse_or_execute(key, result);
@@ -80,7 +80,7 @@ class StageRunner {
  private:
   /// Of several processes that come to the same stage at once, on any node, one executes it. The
   /// others wait for its outputs, but only for a few failures.
-  void reuse_or_execute(const ReuseKey& key, StageResult& result) {
+  void reuse_or_execute(const StageKey& key, StageResult& result) {
     constexpr int most_looks = 3;
     int looks = 0;
     bool is_reused = false;
@@ -99,7 +99,7 @@ class StageRunner {
     if (!is_reused && !is_held) execute_and_keep(key, result);
   }
 
-  void execute_and_keep(const ReuseKey& key, StageResult& result) {
+  void execute_and_keep(const StageKey& key, StageResult& result) {
     const spec::PlannedStage& stage = one_.stage;
     // Without the time that it waited for another process.
     result.record.started = base::format_rfc3339(context_.clock.now());
@@ -118,7 +118,7 @@ class StageRunner {
           context_, "the recipe's folder was changed after the run was planned", result.record);
       return;
     }
-    const ReuseKey now = key.why_not.empty() ? reuse_key(context_, one_) : key;
+    const StageKey now = key.why_not.empty() ? stage_key(context_, one_) : key;
     if (!now.why_not.empty()) {
       mark_not_reusable(context_, now.why_not, result.record);
     } else if (now.text != key.text) {

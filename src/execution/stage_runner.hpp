@@ -1,6 +1,7 @@
 #pragma once
 
 #include "stage_context.hpp"
+#include "stage_key.hpp"
 #include "stage_reuse.hpp"
 
 #include <optional>

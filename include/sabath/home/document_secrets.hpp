@@ -1,7 +1,7 @@
 #pragma once
 
 #include <sabath/base/process/process.hpp>
-#include <sabath/base/text/known_secrets.hpp>
+#include <sabath/base/text/mask_secrets.hpp>
 #include <sabath/spec/recipe.hpp>
 #include <sabath/spec/run_plan.hpp>
 #include <sabath/spec/site.hpp>

@@ -1,7 +1,7 @@
 #include "failed_rank.hpp"
+#include "host_facts.hpp"
 #include "rank_children.hpp"
 #include "rank_files.hpp"
-#include "run_host.hpp"
 #include "stage_in/node_copies.hpp"
 #include "stage_in/node_staging.hpp"
 

@@ -1,7 +1,7 @@
 #include "rank_files.hpp"
 
+#include "host_facts.hpp"
 #include "record/usage_sums.hpp"
-#include "run_host.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>

@@ -1,6 +1,6 @@
 #include "collect_stages.hpp"
+#include "host_facts.hpp"
 #include "run_facets.hpp"
-#include "run_host.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>

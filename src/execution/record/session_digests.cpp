@@ -3,7 +3,7 @@
 #include <sabath/env/container_command.hpp>
 #include <sabath/env/environment.hpp>
 #include <sabath/execution/session_digests.hpp>
-#include <sabath/planning/stage_key.hpp>
+#include <sabath/planning/stage_surroundings.hpp>
 #include <sabath/spec/session_variables.hpp>
 
 namespace sabath::execution {

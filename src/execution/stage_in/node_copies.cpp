@@ -12,7 +12,7 @@
 #include <sabath/execution/execute_copies.hpp>
 #include <sabath/home/run_files.hpp>
 #include <sabath/planning/parallel_prefix.hpp>
-#include <sabath/planning/stage_key.hpp>
+#include <sabath/planning/stage_surroundings.hpp>
 #include <sabath/probe/host_probe.hpp>
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "enum_text.hpp"
+#include "member_rules.hpp"
 #include "recipes/parameter_json.hpp"
-#include "rules.hpp"
 
 #include <sabath/base/clock.hpp>
 #include <sabath/base/digest.hpp>

@@ -2,7 +2,7 @@
 #include "checked_read.hpp"
 #include "document_json.hpp"
 #include "enum_text.hpp"
-#include "rules.hpp"
+#include "member_rules.hpp"
 
 #include <sabath/base/file.hpp>
 #include <sabath/base/text/regex.hpp>

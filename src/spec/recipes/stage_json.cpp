@@ -2,7 +2,7 @@
 
 #include "documents/amounts_json.hpp"
 #include "documents/checked_read.hpp"
-#include "documents/rules.hpp"
+#include "documents/member_rules.hpp"
 #include "documents/value_lists_json.hpp"
 #include "placeholder.hpp"
 #include "resources_json.hpp"

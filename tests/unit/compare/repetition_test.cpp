@@ -1,4 +1,4 @@
-#include "compare/statistics/repetition.hpp"
+#include "src/compare/repetition.hpp"
 
 #include "pair_maker.hpp"
 

@@ -25,7 +25,7 @@ const std::string& item_or_empty(const Items& items, const std::string& key) {
   return found == items.end() ? none : found->second;
 }
 
-/// The usual facets in the order of the cascade, then others by name.
+/// The usual facets as `likely_cause` names them, then others by name.
 std::vector<std::string> facet_names(const spec::RunRecord& a, const spec::RunRecord& b) {
   std::vector<std::string> names{"data",
                                  "parameters",

@@ -5,7 +5,7 @@
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/env/container_command.hpp>
 #include <sabath/env/environment.hpp>
-#include <sabath/planning/stage_key.hpp>
+#include <sabath/planning/stage_surroundings.hpp>
 #include <sabath/planning/stage_template.hpp>
 #include <sabath/provenance/command_inputs.hpp>
 #include <sabath/spec/session_variables.hpp>

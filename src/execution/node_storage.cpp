@@ -1,4 +1,4 @@
-#include "node_resources.hpp"
+#include "node_storage.hpp"
 
 #include "record/run_steps.hpp"
 
@@ -40,13 +40,13 @@ std::string SpaceReserve::problem() const {
   return folder_.string() + ": " + base::errno_text(ENOSPC);
 }
 
-std::string NodeResources::free_space() {
+std::string NodeStorage::free_space() {
   std::string problem = reserve_ ? reserve_->problem() : "";
   reserve_.reset();
   return problem;
 }
 
-void NodeResources::stage_in(const std::stop_token& stop) {
+void NodeStorage::stage_in(const std::stop_token& stop) {
   const spec::Site* const site = context_.site();
   if (site == nullptr) return;
   try {
@@ -63,7 +63,7 @@ void NodeResources::stage_in(const std::stop_token& stop) {
 }
 
 /// On this node; for ranks on others see copy_to_nodes.
-void NodeResources::make_copies(const base::Environment& own, const std::stop_token& stop) {
+void NodeStorage::make_copies(const base::Environment& own, const std::stop_token& stop) {
   const int nodes = context_.nodes();
   const NodeSettings& node = context_.node;
   spec::RunPlan& plan = context_.plan;
@@ -91,8 +91,8 @@ void NodeResources::make_copies(const base::Environment& own, const std::stop_to
   stages = stages_of_step(plan, node.batch->plan, context_.step());
 }
 
-void NodeResources::copy_to_nodes(const std::shared_future<void>& trust,
-                                  const std::stop_token& stop) {
+void NodeStorage::copy_to_nodes(const std::shared_future<void>& trust,
+                                const std::stop_token& stop) {
   if (!node_copies_) return;
   try {
     trust.get();
@@ -108,7 +108,7 @@ void NodeResources::copy_to_nodes(const std::shared_future<void>& trust,
     see_copy(held, nodes, context_.plan);
 }
 
-std::vector<env::LocalPrefix> NodeResources::local_prefixes(const std::stop_token& stop) const {
+std::vector<env::LocalPrefix> NodeStorage::local_prefixes(const std::stop_token& stop) const {
   const NodeSettings& node = context_.node;
   if (context_.site() != nullptr && context_.site()->staging.environments)
     return prefixes_of(copies_);
@@ -119,7 +119,7 @@ std::vector<env::LocalPrefix> NodeResources::local_prefixes(const std::stop_toke
       images, node.local, context_.processes, context_.observer, stop, node.trust);
 }
 
-void NodeResources::release() {
+void NodeStorage::release() {
   copies_.clear();
   node_copies_.reset();
 }

@@ -5,7 +5,7 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/compare/array_trees.hpp>
-#include <sabath/execution/output_trees.hpp>
+#include <sabath/execution/keep_digest_trees.hpp>
 #include <sabath/spec/output_rule.hpp>
 
 #include <chrono>

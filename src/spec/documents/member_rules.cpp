@@ -1,4 +1,4 @@
-#include "rules.hpp"
+#include "member_rules.hpp"
 
 #include "amounts_json.hpp"
 #include "checked_read.hpp"

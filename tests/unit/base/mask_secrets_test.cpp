@@ -1,7 +1,7 @@
 #include "support/temp_home.hpp"
 
 #include <sabath/base/file.hpp>
-#include <sabath/base/text/known_secrets.hpp>
+#include <sabath/base/text/mask_secrets.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -13,7 +13,7 @@ namespace sabath::compare {
 
 /// Signs of the first steps of two training runs, found by usual names ("initial_weights.h5",
 /// "loss", "grad_norm"), declared or not. Nothing: no result has such a name.
-struct Cascade {
+struct FirstSigns {
   struct Sign {
     bool differs = false;
     std::string name{};  ///< of what differs, else of what is equal; "..., not declared"
@@ -26,7 +26,7 @@ struct Cascade {
   /// empty.
   std::string text() const;
 };
-Cascade cascade_of(const std::vector<Finding>& metrics, const std::vector<Finding>& outputs);
+FirstSigns first_signs_of(const std::vector<Finding>& metrics, const std::vector<Finding>& outputs);
 
 /// The undeclared metric that differs earliest, before `first` (null: no judged item differs). Null
 /// where there is none. Metrics of speed always differ and do not count.

@@ -22,7 +22,7 @@ Bearing bearing_of(const spec::FacetDifference& difference,
                    const spec::RunRecord& a,
                    const spec::RunRecord& b);
 
-/// Kind of repetition (statistics.md, "The pair"); `different` where a difference affects the
+/// Kind of repetition (docs/commands/compare.md); `different` where a difference affects the
 /// result.
 spec::Repetition repetition_of(const std::vector<spec::FacetDifference>& differences,
                                const spec::RunRecord& a,

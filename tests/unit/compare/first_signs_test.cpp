@@ -29,7 +29,8 @@ std::shared_ptr<Container> weights(double value) {
 
 }  // namespace
 
-TEST_CASE("cascade: a gradient norm that parts before the loss is told though nobody declared it") {
+TEST_CASE(
+    "first signs: a gradient norm that parts before the loss is told though nobody declared it") {
   const std::vector<double> equal(10, 5);
   std::vector<double> parted = equal;
   parted[0] = 6;
@@ -46,7 +47,7 @@ TEST_CASE("cascade: a gradient norm that parts before the loss is told though no
   CHECK(cause_of(b, a) == comparison.likely_cause);
 }
 
-TEST_CASE("cascade: what parts later, or tells of speed, is no sign") {
+TEST_CASE("first signs: what parts later, or tells of speed, is no sign") {
   const std::vector<double> equal(10, 5);
   std::vector<double> later = equal;
   later[7] = 6;
@@ -59,7 +60,8 @@ TEST_CASE("cascade: what parts later, or tells of speed, is no sign") {
   CHECK_THAT(cause_of(a, b), !Contains("gradient"));
 }
 
-TEST_CASE("cascade: where all that is judged is equal an undeclared metric is told all the same") {
+TEST_CASE(
+    "first signs: where all that is judged is equal an undeclared metric is told all the same") {
   const Run a = losses(1, 0).report("train", "grad_norm", {1, 2, 3});
   const Run b = losses(1, 0).report("train", "grad_norm", {1, 2, 4});
   const auto comparison = compare_two(a, b, judging({"loss"}));
@@ -72,7 +74,8 @@ TEST_CASE("cascade: where all that is judged is equal an undeclared metric is to
   CHECK(cause_of(a, a).empty());
 }
 
-TEST_CASE("cascade: initial weights that differ, or not, decide what of the seed is the cause") {
+TEST_CASE(
+    "first signs: initial weights that differ, or not, decide what of the seed is the cause") {
   Run a = losses(1, 0);
   Run b = losses(1);
   b.facet("seed")["seed"] = "2";
@@ -95,7 +98,8 @@ TEST_CASE("cascade: initial weights that differ, or not, decide what of the seed
 }
 
 TEST_CASE(
-    "cascade: the loss of a validation is not the first loss, and a stage's name says nothing") {
+    "first signs: the loss of a validation is not the first loss, and a stage's name says "
+    "nothing") {
   const std::vector<double> equal(10, 5);
   std::vector<double> parted(10, 6);
   const Run a = Run().report("train", "val_loss", equal);

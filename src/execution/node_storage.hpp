@@ -31,10 +31,9 @@ class SpaceReserve {
 };
 
 /// What a run holds on the nodes that execute it: copies, scratch directories, reserved space.
-class NodeResources {
+class NodeStorage {
  public:
-  NodeResources(ExecutionContext& context, AttemptLease& lease)
-      : context_(context), lease_(lease) {}
+  NodeStorage(ExecutionContext& context, AttemptLease& lease) : context_(context), lease_(lease) {}
 
   void reserve_space() { reserve_.emplace(context_.files.directory()); }
   /// Frees the reserved space. Returns what is wrong with the disk; empty: nothing.

@@ -1,5 +1,5 @@
 #include <sabath/base/error.hpp>
-#include <sabath/base/text/known_secrets.hpp>
+#include <sabath/base/text/mask_secrets.hpp>
 #include <sabath/base/unique_fd.hpp>
 
 #include <fmt/format.h>

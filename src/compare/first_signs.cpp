@@ -1,4 +1,4 @@
-#include "cascade.hpp"
+#include "first_signs.hpp"
 
 #include <sabath/base/series_sink.hpp>
 
@@ -79,32 +79,33 @@ std::string title_of(const Finding& finding) {
 }
 
 /// A sign that differs has priority over an equal one.
-void take(std::optional<Cascade::Sign>& sign, const Finding& finding, bool is_different) {
+void take(std::optional<FirstSigns::Sign>& sign, const Finding& finding, bool is_different) {
   if (sign && (sign->differs || !is_different)) return;
-  sign = Cascade::Sign{is_different, title_of(finding)};
+  sign = FirstSigns::Sign{is_different, title_of(finding)};
 }
 
 }  // namespace
 
-Cascade cascade_of(const std::vector<Finding>& metrics, const std::vector<Finding>& outputs) {
-  Cascade cascade;
+FirstSigns first_signs_of(const std::vector<Finding>& metrics,
+                          const std::vector<Finding>& outputs) {
+  FirstSigns first_signs;
   for (const auto* findings : {&metrics, &outputs}) {
     for (const Finding& finding : *findings) {
-      if (is_initial_weights(finding)) take(cascade.initial_weights, finding, differs(finding));
+      if (is_initial_weights(finding)) take(first_signs.initial_weights, finding, differs(finding));
     }
   }
   for (const Finding& metric : metrics) {
     if (metric.item.compared == 0 || is_initial_weights(metric)) continue;
     if (is_gradient(metric)) {
-      take(cascade.first_gradient, metric, metric.from_start);
+      take(first_signs.first_gradient, metric, metric.from_start);
     } else if (is_loss(metric)) {
-      take(cascade.first_loss, metric, metric.from_start);
+      take(first_signs.first_loss, metric, metric.from_start);
     }
   }
-  return cascade;
+  return first_signs;
 }
 
-std::string Cascade::text() const {
+std::string FirstSigns::text() const {
   const auto is_equal = [](const std::optional<Sign>& sign) { return sign && !sign->differs; };
   if (initial_weights && initial_weights->differs)
     return fmt::format("the initial weights ({}) differ already", initial_weights->name);

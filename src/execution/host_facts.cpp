@@ -1,4 +1,4 @@
-#include "run_host.hpp"
+#include "host_facts.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
