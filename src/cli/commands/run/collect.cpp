@@ -5,6 +5,7 @@
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/execution/collect_run.hpp>
 #include <sabath/report/text.hpp>
+#include <sabath/spec/run_record.hpp>
 
 namespace sabath::cli {
 namespace {
