@@ -1,4 +1,4 @@
-#include "src/compare/repetition.hpp"
+#include "compare/repetition.hpp"
 
 #include "pair_maker.hpp"
 
