@@ -8,7 +8,6 @@
 #include <sabath/execution/keep_digest_trees.hpp>
 #include <sabath/planning/expand_study.hpp>
 #include <sabath/provenance/code_differences.hpp>
-#include <sabath/provenance/worktree_state.hpp>
 #include <sabath/spec/derived_metric.hpp>
 #include <sabath/spec/recipe.hpp>
 #include <sabath/spec/run_record.hpp>

@@ -209,13 +209,8 @@ class Repairer {
     }
     const auto archive = origin->archive ? tools_.cache.find(*origin->archive) : std::nullopt;
     if (!archive) return std::nullopt;
-    // The record does not have the kind. Unpacking refuses the wrong one.
-    try {
-      return tools_.cache.publish_archive(*archive, "tar", tools_.observer, stop_);
-    } catch (const Error& error) {
-      if (error.kind() != ErrorKind::integrity) throw;
-      return tools_.cache.publish_archive(*archive, "zip", tools_.observer, stop_);
-    }
+    // The record does not have the kind, and unpacking finds it.
+    return tools_.cache.publish_archives({{*archive, "tar", {}, {}}}, {}, tools_.observer, stop_);
   }
 
   /// Fetches content again from its asset: only the damaged files of a tree where each has its own

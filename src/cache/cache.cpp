@@ -1,11 +1,9 @@
 #include "cache_state.hpp"
 #include "objects/damaged.hpp"
 #include "objects/placement.hpp"
-#include "objects/verification.hpp"
 #include "partials/journal.hpp"
 #include "partials/partial_checks.hpp"
 #include "partials/partial_object_file.hpp"
-#include "partials/single_flight.hpp"
 #include "partials/space.hpp"
 #include "records_json.hpp"
 #include "trees/partial_tree_folder.hpp"
@@ -47,14 +45,6 @@ void keep_pieces(const Layout& layout, const fs::path& path, const JournalConten
   }
 }
 
-std::optional<JournalContent> pieces_of(const Layout& layout, const base::Digest& digest) {
-  try {
-    return read_journal(layout.pieces(digest));
-  } catch (const Error&) {
-    return std::nullopt;  // the repair fetches all of the object
-  }
-}
-
 Object publish_object(CacheState& state,
                       PartialObjectFile& partial,
                       const std::vector<base::Digest>& expected) {
@@ -93,7 +83,12 @@ std::unique_ptr<PartialObjectFile> open_object(CacheState& state,
 /// Copies the intact parts of a damaged object, in its place or set aside.
 void take_intact_parts(CacheState& state, const base::Digest& digest, PartialObjectFile& partial) {
   storing_in(state.layout.root(), [&] {
-    const auto parts = pieces_of(state.layout, digest);
+    std::optional<JournalContent> parts;
+    try {
+      parts = read_journal(state.layout.pieces(digest));
+    } catch (const Error&) {
+      // The repair fetches all of the object.
+    }
     if (!parts) return;
     partial.take_intact(state.layout.object(digest), *parts);
     for (const fs::path& damaged : set_aside_of(state.layout, digest))
@@ -180,21 +175,6 @@ std::uint64_t Cache::partial_bytes(std::string_view key) const {
   return space_held_beneath(state_->layout.partial(key));
 }
 
-bool Cache::single_flight(std::string_view key,
-                          const Flight& flight,
-                          base::Observer& observer,
-                          std::stop_token stop) {
-  return fly_alone(*state_, state_->layout.claim(key), flight, observer, stop);
-}
-
-Tree Cache::publish_archive(const Object& archive,
-                            std::string_view kind,
-                            base::Observer& observer,
-                            std::stop_token stop,
-                            const base::ArchiveLimits& limits) {
-  return publish_archive_tree(*state_, archive, kind, observer, stop, limits);
-}
-
 Tree Cache::publish_archives(const std::vector<PackedPart>& archives,
                              const std::map<std::string, Object>& files,
                              base::Observer& observer,
@@ -244,27 +224,27 @@ std::map<base::Digest, fs::path> Cache::files_in_trees(const std::set<base::Dige
 
 std::optional<SourceRecord> Cache::source(std::string_view url) const {
   return state_->first_of([&](const Level& level) {
-    return level.records.read(level.layout.source(url), parse_source);
+    return level.records.read<SourceRecord>(level.layout.source(url));
   });
 }
 
 void Cache::remember_source(const SourceRecord& record) {
-  state_->write_record(state_->layout.source(record.url), source_text(record), parse_source);
+  storing_in(root(), [&] { state_->own.records.write(record); });
 }
 
 std::optional<AssetRecord> Cache::asset(std::string_view name) const {
   return state_->first_of([&](const Level& level) {
-    return level.records.read(level.layout.asset(name), parse_asset);
+    return level.records.read<AssetRecord>(level.layout.asset(name));
   });
 }
 
 void Cache::remember_asset(const AssetRecord& record) {
-  state_->write_record(state_->layout.asset(record.name), asset_text(record), parse_asset);
+  storing_in(root(), [&] { state_->own.records.write(record); });
 }
 
 std::optional<StageOutputs> Cache::stage_outputs(std::string_view key) {
   return state_->first_of([&](const Level& level) -> std::optional<StageOutputs> {
-    auto record = level.records.read(level.layout.stage(key), parse_stage);
+    auto record = level.records.read<StageOutputs>(level.layout.stage(key));
     if (!record || record->key != key) return std::nullopt;
     for (const auto& [path, digest] : record->outputs)
       if (!find(digest)) return std::nullopt;
@@ -273,28 +253,11 @@ std::optional<StageOutputs> Cache::stage_outputs(std::string_view key) {
 }
 
 void Cache::remember_stage(const StageOutputs& outputs) {
-  for (const auto& [path, digest] : outputs.outputs) {
-    if (!base::is_safe_relative_path(path)) {
-      throw Error(ErrorKind::usage, path + ": is not a relative path that stays in its folder");
-    }
-    state_->layout.object(digest);
-  }
-  state_->write_record(state_->layout.stage(outputs.key), stage_text(outputs), parse_stage);
+  storing_in(root(), [&] { state_->own.records.write(outputs); });
 }
 
 Placement Cache::place(const Object& object, const fs::path& destination, bool writable) {
   return place_object(object, destination, writable);
-}
-
-VerifyReport Cache::verify(bool full, base::Observer& observer, std::stop_token stop) {
-  return verify_all(state_->levels(), full, observer, std::move(stop));
-}
-
-VerifyReport Cache::verify_one(const base::Digest& digest,
-                               bool full,
-                               base::Observer& observer,
-                               std::stop_token stop) {
-  return verify_digest(state_->levels(), digest, full, observer, std::move(stop));
 }
 
 }  // namespace sabath::cache

@@ -11,11 +11,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_same_folder(const fs::path& a, const fs::path& b) {
-  std::error_code code;
-  return fs::equivalent(a, b, code);
-}
-
 /// Bytes of an orphaned attempt's folder that may be usable.
 std::uint64_t adoptable_bytes(const fs::path& attempt) {
   const auto journal = read_journal(attempt / attempt_journal);
@@ -39,7 +34,9 @@ CacheState::CacheState(const fs::path& root,
   for (const fs::path& path : options.lower) {
     const Layout beneath(path);
     auto problem = beneath.why_unusable();
-    if (!problem && is_same_folder(beneath.root(), layout.root())) problem = "is the cache itself";
+    std::error_code code;
+    if (!problem && fs::equivalent(beneath.root(), layout.root(), code))
+      problem = "is the cache itself";
     if (!problem)
       lower.emplace_back(path, private_directory, clock, Level::Access::read, options.trust);
     lower_caches.push_back({beneath.root(), problem.value_or("")});

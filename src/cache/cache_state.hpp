@@ -2,7 +2,6 @@
 
 #include "objects/level.hpp"
 #include "partials/attempt_folder.hpp"
-#include "partials/borrowed_folder.hpp"
 #include "partials/space.hpp"
 
 #include <sabath/base/error.hpp>
@@ -15,7 +14,6 @@
 #include <list>
 #include <map>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -76,11 +74,6 @@ struct CacheState {
       }
     }
     return std::nullopt;
-  }
-
-  template <class Parse>
-  void write_record(const std::filesystem::path& path, const std::string& text, Parse&& parse) {
-    storing_in(layout.root(), [&] { own.records.write(path, text, parse); });
   }
 
   base::Clock& clock;

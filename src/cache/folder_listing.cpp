@@ -27,7 +27,7 @@ std::vector<fs::path> listing(const fs::path& folder) {
   if (code && code != std::errc::no_such_file_or_directory) {
     base::throw_errno(folder.string(), "cannot read", code.value());
   }
-  std::sort(paths.begin(), paths.end());
+  std::ranges::sort(paths);
   return paths;
 }
 

@@ -8,8 +8,6 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
-#include <optional>
-#include <string>
 
 #include <sys/stat.h>
 
@@ -48,17 +46,11 @@ std::string key_name(std::string_view key) {
   return digest ? digest->hex : base::sha256_of(key).hex;
 }
 
-/// Returns the version, or 0 for another text.
-int parse_version(std::string_view text) {
-  if (!text.starts_with(version_prefix)) return 0;
-  text.remove_prefix(version_prefix.size());
-  int version = 0;
-  std::from_chars(text.data(), text.data() + text.size(), version);
-  return version;
-}
-
 void check_version(const fs::path& root, std::string_view text) {
-  const int version = parse_version(text);
+  int version = 0;
+  if (text.starts_with(version_prefix)) {
+    std::from_chars(text.data() + version_prefix.size(), text.data() + text.size(), version);
+  }
   if (version == layout_version) return;
   if (version <= 0) {
     throw Error(ErrorKind::storage,
@@ -95,17 +87,16 @@ std::optional<std::string> what_else_is_in(const fs::path& root) {
     const std::string name = entry.path().filename().string();
     // A temporary file of a process that makes the same cache now.
     if (name.starts_with(".sabath-")) continue;
-    if (std::find(ours.begin(), ours.end(), name) == ours.end()) return name;
+    if (std::ranges::find(ours, name) == ours.end()) return name;
   }
   return std::nullopt;
 }
 
 constexpr mode_t shared_folder_mode = 02775;
 
-bool is_shared_folder(const fs::path& path) {
-  struct stat status {};
+bool is_shared_folder(const struct stat& status) {
   constexpr mode_t bits = S_ISGID | S_IWGRP;
-  return ::stat(path.c_str(), &status) == 0 && (status.st_mode & bits) == bits;
+  return (status.st_mode & bits) == bits;
 }
 
 fs::path without_slash(const fs::path& path) {
@@ -120,12 +111,6 @@ void check_top(const base::Beneath& beneath) {
     const auto status = root.status_of(std::string(name));
     if (status && S_ISLNK(status->st_mode)) root.beneath(name);
   }
-}
-
-[[noreturn]] void throw_removed(const fs::path& root) {
-  throw Error(ErrorKind::storage,
-              root.string() + ": the cache was removed while it was used",
-              "give the command again: what is missing is fetched or made anew");
 }
 
 }  // namespace
@@ -167,7 +152,8 @@ std::optional<std::string> Layout::why_unusable() const {
 }
 
 bool Layout::is_shared() const {
-  return is_shared_folder(root_);
+  struct stat status {};
+  return ::stat(root_.c_str(), &status) == 0 && is_shared_folder(status);
 }
 
 bool Layout::is_exposed(const fs::path& folder) const {
@@ -243,8 +229,7 @@ bool Layout::make_folder(const fs::path& path, base::Durability durability, int&
       if (code == EEXIST) code = 0;
       return false;
     }
-    constexpr mode_t bits = S_ISGID | S_IWGRP;
-    if ((parent.status().st_mode & bits) == bits) parent.set_mode(name, shared_folder_mode);
+    if (is_shared_folder(parent.status())) parent.set_mode(name, shared_folder_mode);
     if (durability == base::Durability::durable) parent.sync();
     return true;
   } catch (const Error& error) {
@@ -258,7 +243,11 @@ void Layout::ensure_folder(const fs::path& path, base::Durability durability) co
   int code = 0;
   make_folder(path, durability, code);
   if (code == ENOENT) {
-    if (path == root_ || path.parent_path() == root_) throw_removed(root_);
+    if (path == root_ || path.parent_path() == root_) {
+      throw Error(ErrorKind::storage,
+                  root_.string() + ": the cache was removed while it was used",
+                  "give the command again: what is missing is fetched or made anew");
+    }
     ensure_folder(path.parent_path(), durability);
     make_folder(path, durability, code);
   }

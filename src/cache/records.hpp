@@ -11,7 +11,11 @@
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace sabath::cache {
 
@@ -20,33 +24,21 @@ namespace sabath::cache {
 std::string meaning_of(SourceRecord record);
 std::string meaning_of(const AssetRecord& record);
 std::string meaning_of(StageOutputs record);
-std::string meaning_of(const base::Digest& unpacked);
+std::string meaning_of(const UnpackedTree& record);
 
-/// Says whether the name in a record leads to its place, so that nobody has moved it there. A URL
-/// with a query is not stored whole and leads nowhere.
-bool belongs_at(const Layout& layout,
-                const std::filesystem::path& path,
-                const SourceRecord& record);
-bool belongs_at(const Layout& layout, const std::filesystem::path& path, const AssetRecord& record);
-bool belongs_at(const Layout& layout,
-                const std::filesystem::path& path,
-                const StageOutputs& record);
-/// For an unpacked archive, whose record is checked against its place when it is parsed.
-bool belongs_at(const Layout& layout, const std::filesystem::path& path, const base::Digest& tree);
-
-/// Says whether only this user's own record counts: one that maps another digest to an object.
-bool must_be_own(const SourceRecord& record);
-template <class Record>
-bool must_be_own(const Record& /*record*/) {
-  return false;
-}
+// The place that the name in a record leads to. A URL with a query is not stored whole and leads to
+// another one.
+std::filesystem::path place_of(const Layout& layout, const SourceRecord& record);
+std::filesystem::path place_of(const Layout& layout, const AssetRecord& record);
+std::filesystem::path place_of(const Layout& layout, const StageOutputs& record);
+std::filesystem::path place_of(const Layout& layout, const UnpackedTree& record);
 
 /// Parses the file at `path`. Returns nothing for a missing or damaged record.
-template <class Parse>
-auto read_record(const std::filesystem::path& path, Parse&& parse)
-    -> std::optional<decltype(parse(std::string_view(), std::string()))> {
+template <class Record>
+std::optional<Record> read_record(const std::filesystem::path& path) {
   try {
-    if (const auto text = base::read_file_if_exists(path)) return parse(*text, path.string());
+    if (const auto text = base::read_file_if_exists(path))
+      return parse_record<Record>(*text, path.string());
   } catch (const base::Error& error) {
     if (error.kind() != base::ErrorKind::usage) throw;
   }
@@ -64,14 +56,14 @@ class Records {
 
   /// Returns nothing where the record is missing, damaged, or does not count. In a shared cache
   /// also where it is unreadable: the group can put a link or a folder there.
-  template <class Parse>
-  auto read(const std::filesystem::path& path, Parse&& parse) const
-      -> std::optional<decltype(parse(std::string_view(), std::string()))> {
+  template <class Record>
+  std::optional<Record> read(const std::filesystem::path& path) const {
     try {
       const auto content = layout_.beneath().read_if_exists(path);
       if (!content) return std::nullopt;
-      auto record = parse(content->text, path.string());
-      if (is_believed(path, *content->status, record) || vouches(path, meaning_of(record)))
+      auto record = parse_record<Record>(content->text, path.string());
+      if (is_believed(path, *content->status, record) ||
+          memo_.vouches(Memo::Kind::record, memo_key(path), meaning_of(record)))
         return record;
     } catch (const base::Error& error) {
       const bool is_unreadable = error.kind() == base::ErrorKind::storage;
@@ -82,18 +74,20 @@ class Records {
     return std::nullopt;
   }
 
-  /// Replaces a record. Another user's record of the same meaning stays, and counts from now on.
-  template <class Parse>
-  void write(const std::filesystem::path& path, const std::string& text, Parse&& parse) const {
-    const std::string meaning = meaning_of(parse(text, path.string()));
-    if (is_known(path, [&](const std::string& other) {
-          return meaning_of(parse(other, path.string())) == meaning;
-        })) {
-      remember(path, meaning);
-      return;
+  /// Writes a record to its place. Another user's record of the same meaning stays, and counts from
+  /// now on.
+  template <class Record>
+  void write(const Record& record) const {
+    const std::filesystem::path path = place_of(layout_, record);
+    const std::string text = record_text(record);
+    // What is not read again is not written.
+    const std::string meaning = meaning_of(parse_record<Record>(text, path.string()));
+    if (!is_known<Record>(path, meaning)) {
+      layout_.ensure_folder(path.parent_path());
+      layout_.beneath().write_atomically(path, text);
+      if (!layout_.is_exposed(path.parent_path())) return;
     }
-    put(path, text);
-    if (layout_.is_exposed(path.parent_path())) remember(path, meaning);
+    memo_.remember(Memo::Kind::record, memo_key(path), meaning);
   }
 
  private:
@@ -102,28 +96,33 @@ class Records {
                    const struct stat& status,
                    const Record& record) const {
     if (!base::is_trusted_owner(status.st_uid, trust_)) return false;
-    if (must_be_own(record) && !is_own(status)) return false;
+    // Another user's record could map a digest to another object.
+    if constexpr (std::is_same_v<Record, SourceRecord>) {
+      if (record.kind == SourceRecord::Kind::digest && !is_own(status)) return false;
+    }
     return !layout_.is_exposed(path.parent_path()) ||
-           (is_record_file(status) && belongs_at(layout_, path, record));
+           (is_record_file(status) && place_of(layout_, record) == path);
   }
-  static bool is_own(const struct stat& status);
+  static bool is_own(const struct stat& status) { return status.st_uid == ::geteuid(); }
   /// Rejects an object (0444) and a second name of a file: members of a group can move them here.
-  static bool is_record_file(const struct stat& status);
-  bool vouches(const std::filesystem::path& path, const std::string& meaning) const;
-  void remember(const std::filesystem::path& path, const std::string& meaning) const;
+  static bool is_record_file(const struct stat& status) {
+    return (status.st_mode & 0777U) == 0644 && status.st_nlink == 1;
+  }
+  base::Digest memo_key(const std::filesystem::path& path) const {
+    return base::sha256_of(path.lexically_relative(layout_.root()).string());
+  }
   /// Says whether another user has written a record of the same meaning.
-  template <class Same>
-  bool is_known(const std::filesystem::path& path, Same&& is_same) const {
+  template <class Record>
+  bool is_known(const std::filesystem::path& path, const std::string& meaning) const {
     if (!layout_.is_exposed(path.parent_path())) return false;
     try {
       const auto content = layout_.beneath().read_if_exists(path);
       return content && !is_own(*content->status) && is_record_file(*content->status) &&
-             is_same(content->text);
+             meaning_of(parse_record<Record>(content->text, path.string())) == meaning;
     } catch (const base::Error&) {
       return false;
     }
   }
-  void put(const std::filesystem::path& path, const std::string& text) const;
 
   const Layout& layout_;
   const Memo& memo_;

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <type_traits>
 #include <utility>
 
 namespace sabath::cache {
@@ -24,43 +25,39 @@ using nlohmann::ordered_json;
 constexpr std::uint64_t schema = 1;
 
 using Kind = SourceRecord::Kind;
-constexpr std::array<std::pair<Kind, std::string_view>, 8> kinds{{{Kind::url, "url"},
-                                                                  {Kind::tree, "tree"},
-                                                                  {Kind::listing, "listing"},
-                                                                  {Kind::files, "files"},
-                                                                  {Kind::origins, "origins"},
-                                                                  {Kind::digest, "digest"},
-                                                                  {Kind::unpacked, "unpacked"},
-                                                                  {Kind::link, "link"}}};
+constexpr std::array<std::string_view, 8> kinds{
+    "url", "tree", "listing", "files", "origins", "digest", "unpacked", "link"};
 
 std::string name_of_kind(Kind kind) {
-  return std::string(kinds.at(static_cast<std::size_t>(kind)).second);
+  return std::string(kinds.at(static_cast<std::size_t>(kind)));
 }
 
 /// A record without a kind belongs to a URL.
 Kind read_kind(JsonReader reader) {
   if (!reader.exists()) return Kind::url;
   const std::string text = reader.string();
-  const auto found = std::find_if(
-      kinds.begin(), kinds.end(), [&](const auto& known) { return known.second == text; });
-  if (found != kinds.end()) return found->first;
+  const auto* const found = std::ranges::find(kinds, text);
+  if (found != kinds.end()) return static_cast<Kind>(found - kinds.begin());
   if (reader.is_string()) reader.problem("'" + text + "' is not a kind of record");
   return Kind::url;
 }
 
-JsonReader begin_record(JsonDocument& document) {
-  JsonReader root = document.root();
-  JsonReader version = root.required("schema");
-  if (version.exists() && version.unsigned_integer() != schema) {
-    version.problem("is not " + std::to_string(schema));
+/// A record that is being read.
+struct Opened {
+  Opened(std::string_view text, const std::string& origin)
+      : document(JsonDocument::parse(text, origin)), root(document.root()) {
+    JsonReader version = root.required("schema");
+    if (version.exists() && version.unsigned_integer() != schema)
+      version.problem("is not " + std::to_string(schema));
   }
-  return root;
-}
+  void finish() {
+    root.finish();
+    document.finish();
+  }
 
-void finish_record(JsonDocument& document, JsonReader& root) {
-  root.finish();
-  document.finish();
-}
+  JsonDocument document;
+  JsonReader root;
+};
 
 base::Digest read_sha256(JsonReader reader) {
   const std::string text = reader.string();
@@ -116,9 +113,54 @@ base::ArchiveEntry read_entry(JsonReader reader) {
   return entry;
 }
 
+void read(JsonReader& root, SourceRecord& record) {
+  record.kind = read_kind(root.optional("kind"));
+  record.url = root.required("url").string();
+  record.digest = read_sha256(root.required("digest"));
+  record.size_bytes = root.required("size").unsigned_integer();
+  record.etag = root.required("etag").string();
+  record.last_modified = root.required("last_modified").string();
+  record.fetched = root.required("fetched").string();
+  record.path = root.optional("path").string();
+}
+
+void read(JsonReader& root, AssetRecord& record) {
+  record.name = root.required("name").string();
+  record.digests = read_digests(root.required("digests"));
+}
+
+void read(JsonReader& root, StageOutputs& outputs) {
+  outputs.key = root.required("key").string();
+  outputs.run_id = root.required("run_id").string();
+  outputs.host = root.required("host").string();
+  outputs.made = root.required("made").string();
+  for (auto& [path, digest] : root.required("outputs").members()) {
+    if (!base::is_safe_relative_path(path)) digest.problem("the path leaves its folder");
+    outputs.outputs[path] = read_sha256(digest);
+  }
+  JsonReader modes = root.optional("modes");
+  if (modes.exists()) {
+    for (auto& [path, mode] : modes.members())
+      outputs.modes[path] = read_mode(mode);
+  }
+}
+
+void read(JsonReader& root, Pin& pin) {
+  pin.name = root.required("name").string();
+  pin.reason = root.required("reason").string();
+  pin.user = root.required("user").string();
+  pin.made = root.required("made").string();
+  pin.digests = read_digests(root.required("digests"));
+}
+
+void read(JsonReader& root, UnpackedTree& record) {
+  record.archive = read_sha256(root.required("archive"));
+  record.tree = read_sha256(root.required("tree"));
+}
+
 }  // namespace
 
-std::string source_text(const SourceRecord& record) {
+std::string record_text(const SourceRecord& record) {
   ordered_json json = {{"schema", schema},
                        {"kind", name_of_kind(record.kind)},
                        {"url", without_query(record.url)},
@@ -131,39 +173,13 @@ std::string source_text(const SourceRecord& record) {
   return base::pretty_json(json);
 }
 
-SourceRecord parse_source(std::string_view text, const std::string& origin) {
-  JsonDocument document = JsonDocument::parse(text, origin);
-  JsonReader root = begin_record(document);
-  SourceRecord record;
-  record.kind = read_kind(root.optional("kind"));
-  record.url = root.required("url").string();
-  record.digest = read_sha256(root.required("digest"));
-  record.size_bytes = root.required("size").unsigned_integer();
-  record.etag = root.required("etag").string();
-  record.last_modified = root.required("last_modified").string();
-  record.fetched = root.required("fetched").string();
-  record.path = root.optional("path").string();
-  finish_record(document, root);
-  return record;
-}
-
-std::string asset_text(const AssetRecord& record) {
+std::string record_text(const AssetRecord& record) {
   return base::pretty_json({{"schema", schema},
                             {"name", without_query(record.name)},
                             {"digests", texts_of(record.digests)}});
 }
 
-AssetRecord parse_asset(std::string_view text, const std::string& origin) {
-  JsonDocument document = JsonDocument::parse(text, origin);
-  JsonReader root = begin_record(document);
-  AssetRecord record;
-  record.name = root.required("name").string();
-  record.digests = read_digests(root.required("digests"));
-  finish_record(document, root);
-  return record;
-}
-
-std::string stage_text(const StageOutputs& outputs) {
+std::string record_text(const StageOutputs& outputs) {
   ordered_json files = ordered_json::object();
   for (const auto& [path, digest] : outputs.outputs)
     files[path] = digest.text();
@@ -178,28 +194,7 @@ std::string stage_text(const StageOutputs& outputs) {
   return base::pretty_json(text);
 }
 
-StageOutputs parse_stage(std::string_view text, const std::string& origin) {
-  JsonDocument document = JsonDocument::parse(text, origin);
-  JsonReader root = begin_record(document);
-  StageOutputs outputs;
-  outputs.key = root.required("key").string();
-  outputs.run_id = root.required("run_id").string();
-  outputs.host = root.required("host").string();
-  outputs.made = root.required("made").string();
-  for (auto& [path, digest] : root.required("outputs").members()) {
-    if (!base::is_safe_relative_path(path)) digest.problem("the path leaves its folder");
-    outputs.outputs[path] = read_sha256(digest);
-  }
-  JsonReader modes = root.optional("modes");
-  if (modes.exists()) {
-    for (auto& [path, mode] : modes.members())
-      outputs.modes[path] = read_mode(mode);
-  }
-  finish_record(document, root);
-  return outputs;
-}
-
-std::string pin_text(const Pin& pin) {
+std::string record_text(const Pin& pin) {
   return base::pretty_json({{"schema", schema},
                             {"name", pin.name},
                             {"reason", pin.reason},
@@ -208,33 +203,29 @@ std::string pin_text(const Pin& pin) {
                             {"digests", texts_of(pin.digests)}});
 }
 
-Pin parse_pin(std::string_view text, const std::string& origin) {
-  JsonDocument document = JsonDocument::parse(text, origin);
-  JsonReader root = begin_record(document);
-  Pin pin;
-  pin.name = root.required("name").string();
-  pin.reason = root.required("reason").string();
-  pin.user = root.required("user").string();
-  pin.made = root.required("made").string();
-  pin.digests = read_digests(root.required("digests"));
-  finish_record(document, root);
-  return pin;
-}
-
-std::string unpacked_text(const base::Digest& archive, const base::Digest& tree) {
+std::string record_text(const UnpackedTree& record) {
   return base::pretty_json(
-      {{"schema", schema}, {"archive", archive.text()}, {"tree", tree.text()}});
+      {{"schema", schema}, {"archive", record.archive.text()}, {"tree", record.tree.text()}});
 }
 
-base::Digest parse_unpacked(std::string_view text, const std::string& origin) {
-  JsonDocument document = JsonDocument::parse(text, origin);
-  JsonReader root = begin_record(document);
-  const base::Digest archive = read_sha256(root.required("archive"));
-  base::Digest tree = read_sha256(root.required("tree"));
-  if (std::filesystem::path(origin).stem() != archive.hex) root.problem("of another archive");
-  finish_record(document, root);
-  return tree;
+template <class Record>
+Record parse_record(std::string_view text, const std::string& origin) {
+  Opened in(text, origin);
+  Record record;
+  read(in.root, record);
+  if constexpr (std::is_same_v<Record, UnpackedTree>) {
+    if (std::filesystem::path(origin).stem() != record.archive.hex)
+      in.root.problem("of another archive");
+  }
+  in.finish();
+  return record;
 }
+
+template SourceRecord parse_record(std::string_view text, const std::string& origin);
+template AssetRecord parse_record(std::string_view text, const std::string& origin);
+template StageOutputs parse_record(std::string_view text, const std::string& origin);
+template Pin parse_record(std::string_view text, const std::string& origin);
+template UnpackedTree parse_record(std::string_view text, const std::string& origin);
 
 std::string manifest_text(const std::vector<base::ArchiveEntry>& entries) {
   json files = json::array();
@@ -253,12 +244,11 @@ std::string manifest_text(const std::vector<base::ArchiveEntry>& entries) {
 }
 
 std::vector<base::ArchiveEntry> parse_manifest(std::string_view text, const std::string& origin) {
-  JsonDocument document = JsonDocument::parse(text, origin);
-  JsonReader root = begin_record(document);
+  Opened in(text, origin);
   std::vector<base::ArchiveEntry> entries;
-  for (const JsonReader& file : root.required("files").items())
+  for (const JsonReader& file : in.root.required("files").items())
     entries.push_back(read_entry(file));
-  finish_record(document, root);
+  in.finish();
   return entries;
 }
 

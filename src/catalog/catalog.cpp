@@ -3,101 +3,20 @@
 #include <sabath/catalog/catalog.hpp>
 #include <sabath/spec/run_record.hpp>
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 namespace sabath::catalog {
 namespace {
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words)
-    text += word + " ";
-  return text;
+std::string to_text(spec::RunState state) {
+  return std::string(spec::to_string(state));
 }
-
-/// What a run's row in the index is made from, whether it has a record yet or not.
-struct RunEntry {
-  std::string id{};
-  std::string study{};
-  std::string recipe{};
-  std::string recipe_digest{};
-  spec::RunState state = spec::RunState::planned;
-  std::string message{};
-  std::string created{};
-  std::string started{};
-  std::string ended{};
-  double wall_s = 0;
-  std::string node{};
-  std::string user{};
-  spec::Seed seed{};
-  std::string directory{};
-  std::string batch{};
-};
 
 void delete_run(Database& database, const std::string& id) {
   database.run("delete from run_search where rowid = (select n from run where id = ?)", id);
   database.run("delete from run where id = ?", id);
-}
-
-/// What stays where a run is put again. A record does not name the batch.
-struct Kept {
-  std::string batch{};
-  std::string placed{};
-};
-
-Kept kept_of(Database& database, const RunEntry& entry) {
-  auto& query = bound(database.statement("select batch, placed from run where id = ?"), entry.id);
-  Kept kept{entry.batch, entry.created};
-  if (query.executeStep()) {
-    if (kept.batch.empty()) kept.batch = query.getColumn(0).getString();
-    kept.placed = query.getColumn(1).getString();
-  }
-  query.reset();
-  return kept;
-}
-
-std::int64_t insert_run(Database& database, const RunEntry& entry) {
-  const Kept kept = kept_of(database, entry);
-  delete_run(database, entry.id);
-  database.run(
-      "insert into run (id, study, recipe, recipe_digest, state, message, created, started, "
-      "ended, wall_s, node, user, seed, directory, batch, placed) "
-      "values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-      entry.id,
-      entry.study,
-      entry.recipe,
-      entry.recipe_digest,
-      std::string(spec::to_string(entry.state)),
-      entry.message,
-      entry.created,
-      entry.started,
-      entry.ended,
-      std::isfinite(entry.wall_s) ? entry.wall_s : 0.0,
-      entry.node,
-      entry.user,
-      entry.seed.value ? std::to_string(*entry.seed.value) : std::string(),
-      entry.directory,
-      kept.batch,
-      kept.placed);
-  return database.handle().getLastInsertRowid();
-}
-
-void insert_tags(Database& database, std::int64_t run, const std::vector<std::string>& tags) {
-  for (const std::string& tag : tags) {
-    database.run("insert or ignore into run_tag values (?, ?)", run, tag);
-  }
-}
-
-std::string insert_parameters(Database& database,
-                              std::int64_t run,
-                              const spec::ParameterValues& parameters) {
-  std::string words;
-  for (const auto& [name, value] : parameters) {
-    const std::string text = spec::to_string(value);
-    database.run("insert into run_parameter values (?, ?, ?)", run, name, text);
-    words += name + " " + text + " ";
-  }
-  return words;
 }
 
 /// Where a run was; for an imported one what its table says.
@@ -109,63 +28,60 @@ std::string node_of(const spec::RunRecord& record) {
   return host == imported->items.end() ? std::string() : host->second;
 }
 
-RunEntry entry_of(const spec::RunPlan& plan,
-                  const spec::Recipe& recipe,
-                  const std::string& directory) {
-  RunEntry entry;
-  entry.id = plan.run_id;
-  entry.study = plan.study_id;
-  entry.recipe = recipe.name;
-  entry.recipe_digest = recipe.digest().text();
-  entry.created = plan.created;
-  entry.seed = plan.seed;
-  entry.directory = directory;
-  if (plan.batch)
-    entry.batch = (std::filesystem::path(directory) / *plan.batch).lexically_normal().string();
+std::int64_t insert_run(Database& database,
+                        const spec::RunRecord& record,
+                        const std::string& directory,
+                        std::string batch) {
+  // The place of a run that is put again stays, and its batch, which a record does not name.
+  std::string placed = record.created;
+  auto& query =
+      bound(database.statement("select batch, placed from run where id = ?"), record.run_id);
+  if (query.executeStep()) {
+    if (batch.empty()) batch = query.getColumn(0).getString();
+    placed = query.getColumn(1).getString();
+  }
+  query.reset();
+  delete_run(database, record.run_id);
+  database.run(
+      "insert into run (id, study, recipe, recipe_digest, state, message, created, started, "
+      "ended, wall_s, node, user, seed, directory, batch, placed) "
+      "values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      record.run_id,
+      record.study_id,
+      record.recipe_name,
+      record.recipe_digest.text(),
+      to_text(record.state),
+      record.message,
+      record.created,
+      record.started,
+      record.ended,
+      std::isfinite(record.wall_s) ? record.wall_s : 0.0,
+      node_of(record),
+      record.user,
+      record.seed.value ? std::to_string(*record.seed.value) : std::string(),
+      directory,
+      batch,
+      placed);
+  return database.handle().getLastInsertRowid();
+}
+
+/// What is known of a run without a record.
+spec::RunRecord record_of(const spec::RunPlan& plan, const spec::Recipe& recipe) {
+  spec::RunRecord record;
+  record.run_id = plan.run_id;
+  record.study_id = plan.study_id;
+  record.state = spec::RunState::planned;
+  record.created = plan.created;
+  record.recipe_name = recipe.name;
+  record.recipe_digest = recipe.digest();
+  record.parameters = plan.parameters;
+  record.seed = plan.seed;
+  record.tags = plan.tags;
+  record.inputs = plan.inputs;
+  record.environment = plan.environment;
   if (const auto user = plan.launch.find("user"); user != plan.launch.end())
-    entry.user = user->second;
-  return entry;
-}
-
-RunEntry entry_of(const spec::RunRecord& record,
-                  const std::string& directory,
-                  const std::string& batch) {
-  return {record.run_id,
-          record.study_id,
-          record.recipe_name,
-          record.recipe_digest.text(),
-          record.state,
-          record.message,
-          record.created,
-          record.started,
-          record.ended,
-          record.wall_s,
-          node_of(record),
-          record.user,
-          record.seed,
-          directory,
-          batch};
-}
-
-void insert_inputs(Database& database,
-                   std::int64_t run,
-                   const std::vector<spec::PlannedInput>& inputs) {
-  for (const spec::PlannedInput& input : inputs) {
-    database.run("insert or replace into run_input values (?, ?, ?, ?, ?)",
-                 run,
-                 input.role,
-                 input.asset,
-                 input.version,
-                 input.digest.text());
-  }
-}
-
-void insert_layers(Database& database,
-                   std::int64_t run,
-                   const spec::BuiltEnvironment& environment) {
-  for (const spec::BuiltLayer& layer : environment.layers) {
-    database.run("insert or ignore into run_layer values (?, ?)", run, layer.lock.key.hex);
-  }
+    record.user = user->second;
+  return record;
 }
 
 void insert_metric(Database& database, std::int64_t run, const spec::MetricSummary& metric) {
@@ -208,15 +124,29 @@ void insert_host(Database& database, std::int64_t run, const spec::HostFacts& ho
                host.kernel);
 }
 
-void insert_search(Database& database, std::int64_t run, const std::string& body) {
-  database.run("insert into run_search (rowid, body) values (?, ?)", run, body);
-}
-
-void insert_record_parts(Database& database, std::int64_t run, const spec::RunRecord& record) {
-  insert_tags(database, run, record.tags);
-  insert_inputs(database, run, record.inputs);
-  insert_layers(database, run, record.environment);
-  const std::string parameters = insert_parameters(database, run, record.parameters);
+void put_run(Database& database,
+             const spec::RunRecord& record,
+             const std::string& directory,
+             const std::string& batch) {
+  const std::int64_t run = insert_run(database, record, directory, batch);
+  for (const std::string& tag : record.tags)
+    database.run("insert or ignore into run_tag values (?, ?)", run, tag);
+  for (const spec::PlannedInput& input : record.inputs) {
+    database.run("insert or replace into run_input values (?, ?, ?, ?, ?)",
+                 run,
+                 input.role,
+                 input.asset,
+                 input.version,
+                 input.digest.text());
+  }
+  for (const spec::BuiltLayer& layer : record.environment.layers)
+    database.run("insert or ignore into run_layer values (?, ?)", run, layer.lock.key.hex);
+  std::string parameters;
+  for (const auto& [name, value] : record.parameters) {
+    const std::string text = spec::to_string(value);
+    database.run("insert into run_parameter values (?, ?, ?)", run, name, text);
+    parameters += name + " " + text + " ";
+  }
   // The columns of a row that was imported are looked for like parameters.
   if (const spec::Facet* const imported = record.facet("imported")) {
     for (const auto& [name, value] : imported->items)
@@ -243,10 +173,11 @@ void insert_record_parts(Database& database, std::int64_t run, const spec::RunRe
     insert_host(database, run, host);
     hosts += host.node + " " + host.cpu.model + " ";
   }
-  insert_search(database,
-                run,
-                record.run_id + " " + record.recipe_name + " " + record.model + " " +
-                    joined(record.tags) + parameters + hosts + record.message);
+  database.run("insert into run_search (rowid, body) values (?, ?)",
+               run,
+               record.run_id + " " + record.recipe_name + " " + record.model + " " +
+                   fmt::format("{} ", fmt::join(record.tags, " ")) + parameters + hosts +
+                   record.message);
 }
 
 /// Inserts or replaces one document and its words.
@@ -283,17 +214,7 @@ void make_again(SQLite::Database& database, const std::vector<std::string>& tabl
     database.exec(definition);
 }
 
-constexpr const char* future_run = "select id from run where placed > ? limit 1";
-constexpr const char* place_future = "update run set placed = ? where placed > ?";
-
-/// The first column of the first row, or an empty text.
-std::string first_text(Database& database, const char* sql, const std::string& value) {
-  auto& query = bound(database.statement(sql), value);
-  std::string text = query.executeStep() ? query.getColumn(0).getString() : std::string();
-  query.reset();
-  return text;
-}
-
+constexpr const char* set_state = "update run set state = ?, message = ? where id = ?";
 /// All of a change or nothing of it.
 template <class Work>
 void write(Database& database, Work&& work) {
@@ -304,15 +225,11 @@ void write(Database& database, Work&& work) {
 
 }  // namespace
 
-struct Catalog::Transaction::State {
-  WriteScope scope;
-};
-
 Catalog::Transaction::Transaction(Catalog& catalog)
-    : state_(new State{WriteScope(*catalog.database_)}) {}
+    : scope_(std::make_unique<WriteScope>(*catalog.database_)) {}
 Catalog::Transaction::~Transaction() = default;
 void Catalog::Transaction::commit() {
-  state_->scope.commit();
+  scope_->commit();
 }
 
 Catalog::Catalog(const std::filesystem::path& database)
@@ -324,66 +241,43 @@ bool Catalog::set_aside_if_foreign(const std::filesystem::path& database) {
 }
 
 void Catalog::put_plan(const spec::RunPlan& plan, const std::string& directory) {
-  Database& database = *database_;
   const spec::Recipe recipe =
       spec::parse_recipe(plan.recipe_text, directory + "/plan.json:/recipe");
-  const RunEntry entry = entry_of(plan, recipe, directory);
-  write(database, [&] {
-    const std::int64_t run = insert_run(database, entry);
-    insert_tags(database, run, plan.tags);
-    insert_inputs(database, run, plan.inputs);
-    insert_layers(database, run, plan.environment);
-    insert_search(database,
-                  run,
-                  plan.run_id + " " + recipe.name + " " + joined(plan.tags) +
-                      insert_parameters(database, run, plan.parameters));
-  });
+  std::string batch;
+  if (plan.batch)
+    batch = (std::filesystem::path(directory) / *plan.batch).lexically_normal().string();
+  write(*database_, [&] { put_run(*database_, record_of(plan, recipe), directory, batch); });
 }
 
 void Catalog::put_record(const spec::RunRecord& record,
                          const std::string& directory,
                          const std::string& batch) {
-  const RunEntry entry = entry_of(record, directory, batch);
-  write(*database_,
-        [&] { insert_record_parts(*database_, insert_run(*database_, entry), record); });
+  write(*database_, [&] { put_run(*database_, record, directory, batch); });
 }
 
 void Catalog::put_state(const std::string& run_id,
                         spec::RunState state,
                         const std::string& message) {
-  Database& database = *database_;
-  write(database, [&] {
-    database.run("update run set state = ?, message = ? where id = ?",
-                 std::string(spec::to_string(state)),
-                 message,
-                 run_id);
-  });
+  write(*database_, [&] { database_->run(set_state, to_text(state), message, run_id); });
 }
 
 void Catalog::put_seen(const std::string& run_id,
                        spec::RunState state,
                        const std::string& message) {
-  write(*database_, [&] {
-    database_->run(
-        "update run set state = ?, message = ? where id = ? and "
-        "state in ('planned', 'running', 'unknown')",
-        std::string(spec::to_string(state)),
-        message,
-        run_id);
-  });
+  const std::string sql = set_state + (" and " + std::string(has_not_ended));
+  write(*database_, [&] { database_->run(sql, to_text(state), message, run_id); });
 }
 
 std::string Catalog::newest_place(base::WallTime now) const {
   constexpr const char* sql = "select coalesce(max(placed), '') from run where placed <= ?";
-  return database_->guarded([&] { return first_text(*database_, sql, base::format_rfc3339(now)); });
+  return texts_of(*database_, sql, base::format_rfc3339(now)).front();
 }
 
 void Catalog::place_future_runs(const std::string& place, base::WallTime now) {
-  Database& database = *database_;
   const std::string time = base::format_rfc3339(now);
-  const auto is_any = [&] { return !first_text(database, future_run, time).empty(); };
-  if (!database.guarded(is_any)) return;
-  write(database, [&] { database.run(place_future, place, time); });
+  if (texts_of(*database_, "select id from run where placed > ? limit 1", time).empty()) return;
+  write(*database_,
+        [&] { database_->run("update run set placed = ? where placed > ?", place, time); });
 }
 
 void Catalog::forget_all_runs() {
@@ -418,9 +312,9 @@ void Catalog::set_filled() {
 void Catalog::put_asset(const spec::Asset& asset, const std::string& path) {
   const DocumentRow row{
       std::string(spec::to_string(asset.kind)), asset.name, asset.version, asset.title, path};
-  const std::string words = asset.title + " " + asset.description + " " + joined(asset.keywords) +
-                            asset.task + " " + asset.framework + " " + asset.license + " " +
-                            asset.identifier;
+  const std::string words = asset.title + " " + asset.description + " " +
+                            fmt::format("{} ", fmt::join(asset.keywords, " ")) + asset.task + " " +
+                            asset.framework + " " + asset.license + " " + asset.identifier;
   write(*database_, [&] { put_document(*database_, row, words); });
 }
 

@@ -20,6 +20,9 @@ const std::vector<const char*>& migrations();
 /// As Catalog::set_aside_if_foreign.
 bool set_aside_if_foreign(const std::filesystem::path& path);
 
+/// Of a run without a record, whose state may still change.
+inline constexpr const char* has_not_ended = "run.state in ('planned', 'running', 'unknown')";
+
 /// Binds all values to the statement, in order from 1.
 template <class... Values>
 SQLite::Statement& bound(SQLite::Statement& statement, const Values&... values) {
@@ -65,6 +68,20 @@ class Database {
   std::unique_ptr<SQLite::Database> handle_;
   std::map<std::string, std::unique_ptr<SQLite::Statement>> statements_;
 };
+
+/// The first column of each row that `sql` gives with these values.
+template <class... Values>
+std::vector<std::string> texts_of(Database& database,
+                                  const std::string& sql,
+                                  const Values&... values) {
+  return database.guarded([&] {
+    std::vector<std::string> texts;
+    auto& statement = bound(database.statement(sql), values...);
+    while (statement.executeStep())
+      texts.push_back(statement.getColumn(0).getString());
+    return texts;
+  });
+}
 
 /// A write transaction; within another one it is part of that. Rolls back unless committed.
 class WriteScope {

@@ -5,7 +5,10 @@
 #include <sabath/catalog/catalog.hpp>
 #include <sabath/spec/run_count.hpp>
 
+#include <boost/algorithm/string/replace.hpp>
+
 #include <algorithm>
+#include <sstream>
 #include <tuple>
 
 namespace sabath::catalog {
@@ -27,12 +30,9 @@ constexpr const char* run_columns =
 /// Tags that each end in a zero byte, which no argument and so no tag can hold.
 std::vector<std::string> split_tags(const std::string& text) {
   std::vector<std::string> tags;
-  std::size_t from = 0;
-  while (from < text.size()) {
-    const std::size_t to = std::min(text.find('\0', from), text.size());
-    tags.push_back(text.substr(from, to - from));
-    from = to + 1;
-  }
+  std::istringstream stream(text);
+  for (std::string tag; std::getline(stream, tag, '\0');)
+    tags.push_back(tag);
   return tags;
 }
 
@@ -102,18 +102,13 @@ std::vector<DocumentRow> read_documents(SQLite::Statement& statement) {
 /// Words as an FTS5 query in which nothing but a final '*' is special.
 std::string match_query(std::string_view words) {
   std::string query;
-  std::size_t from = 0;
-  while (from < words.size()) {
-    const std::size_t to = std::min(words.find_first_of(" \t\n", from), words.size());
-    std::string word(words.substr(from, to - from));
-    from = to + 1;
+  std::istringstream stream{std::string(words)};
+  for (std::string word; stream >> word;) {
     const bool open_end = word.ends_with('*');
     if (open_end) word.pop_back();
     if (word.empty()) continue;
-    std::string quoted;
-    for (const char c : word)
-      quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-    query += "\"" + quoted + "\"" + (open_end ? "* " : " ");
+    boost::replace_all(word, "\"", "\"\"");
+    query += "\"" + word + "\"" + (open_end ? "* " : " ");
   }
   return query;
 }
@@ -164,7 +159,6 @@ CatalogStats read_stats(SQLite::Database& handle) {
 /// A run has ended when it has a record; one that was imported never ran.
 constexpr const char* has_ended =
     "run.ended <> '' and run.state in ('ok', 'failed', 'interrupted', 'lost')";
-constexpr const char* has_not_ended = "run.state in ('planned', 'running', 'unknown')";
 
 RunRow resolve_last(Database& database, std::uint32_t before) {
   if (auto run = newest_requested(database, has_ended, before)) return *std::move(run);
@@ -180,16 +174,14 @@ RunRow resolve_last(Database& database, std::uint32_t before) {
                          : "'sabath run' makes one; 'sabath list recipes' shows of what");
 }
 
-RunRow resolve_running(Database& database) {
-  if (auto run = newest_requested(database, has_not_ended, 0)) return *std::move(run);
-  throw Error(ErrorKind::not_found,
-              "@running: every run has ended",
-              "@last is the newest run that has ended");
-}
-
 /// The run that a reference names. Throws Error{not_found|usage}.
 RunRow resolve(Database& database, const RunReference& reference) {
-  if (reference.is_running) return resolve_running(database);
+  if (reference.is_running) {
+    if (auto run = newest_requested(database, has_not_ended, 0)) return *std::move(run);
+    throw Error(ErrorKind::not_found,
+                "@running: every run has ended",
+                "@last is the newest run that has ended");
+  }
   if (reference.from_last) return resolve_last(database, *reference.from_last);
   auto& statement = database.statement(
       std::string(run_columns) + "where id >= ? and id < ? || char(1114111) order by id limit 2");
@@ -206,11 +198,9 @@ RunRow resolve(Database& database, const RunReference& reference) {
   auto& recent = database.statement(std::string(run_columns) + newest_first + " limit 200");
   for (const RunRow& row : read_runs(database, recent))
     ids.push_back(row.id);
-  const std::string guess = base::nearest(reference.prefix, ids);
-  throw Error(
-      ErrorKind::not_found,
-      place + "not found",
-      guess.empty() ? "'sabath list runs' shows what there is" : "did you mean '" + guess + "'?");
+  throw Error(ErrorKind::not_found,
+              place + "not found",
+              base::did_you_mean(reference.prefix, ids, "'sabath list runs' shows what there is"));
 }
 
 std::vector<RunRow> resolve_range(Database& database, const Selection& selection) {
@@ -241,7 +231,7 @@ std::vector<RunRow> Catalog::runs(std::size_t limit,
   if (!text.empty()) selection = parse_selection(text, now);
   if (!selection.terms) {
     std::vector<RunRow> rows = select(text, now);
-    std::reverse(rows.begin(), rows.end());
+    std::ranges::reverse(rows);
     if (limit > 0 && rows.size() > limit) rows.resize(limit);
     return rows;
   }
@@ -268,16 +258,6 @@ std::vector<RunRow> Catalog::in_state(spec::RunState state) const {
     auto& statement =
         database.statement(std::string(run_columns) + "where state = ?" + oldest_first);
     return read_runs(database, bound(statement, std::string(spec::to_string(state))));
-  });
-}
-
-std::vector<DocumentRow> Catalog::documents(std::string_view kind) const {
-  Database& database = *database_;
-  return database.guarded([&] {
-    auto& statement = database.statement(
-        "select kind, name, version, title, path from document where ?1 = '' or kind = ?1 order by "
-        "kind, name");
-    return read_documents(bound(statement, std::string(kind)));
   });
 }
 

@@ -46,62 +46,65 @@ void choose(Database& database, const std::vector<RunRow>& runs) {
     chosen.push_back(run.id);
 }
 
-/// A key's SQL, which gives k and a text. The joins are crossed so that SQLite begins with the
-/// chosen runs: from the other end it would search all of these for each row.
+/// The chosen runs, crossed so that SQLite begins with them: from the other end it would search all
+/// of these for each row.
+constexpr const char* chosen_runs = " from temp.chosen cross join run using (id)";
+
+/// The same with the rows of a part of each.
+std::string chosen_parts(std::string_view table) {
+  const std::string name(table);
+  return chosen_runs + (" cross join " + name + " on " + name + ".run = run.n");
+}
+
+/// A key and the column that has its text. The text is that of the run, of all rows of a part, of
+/// the least of them, or of the facet with the key's name.
 struct Key {
+  enum class Of { run, all, least, facet };
   std::string_view name;
-  std::string_view sql;
+  std::string_view column;
+  Of of = Of::run;
+  std::string_view table{};
 };
 constexpr std::array<Key, 16> keys{{
-    {"host", "select k, run.node from temp.chosen cross join run using (id)"},
-    {"node", "select k, run.node from temp.chosen cross join run using (id)"},
-    {"seed", "select k, run.seed from temp.chosen cross join run using (id)"},
-    {"study", "select k, run.study from temp.chosen cross join run using (id)"},
-    {"user", "select k, run.user from temp.chosen cross join run using (id)"},
-    {"state", "select k, run.state from temp.chosen cross join run using (id)"},
-    {"recipe", "select k, run.recipe from temp.chosen cross join run using (id)"},
-    {"recipe_digest", "select k, run.recipe_digest from temp.chosen cross join run using (id)"},
-    {"tag",
-     "select k, group_concat(tag, '+') from (select k, tag from temp.chosen cross join run using "
-     "(id) "
-     "cross join run_tag on run_tag.run = run.n order by k, tag) group by k"},
-    {"cpu",
-     "select k, group_concat(cpu, '+') from (select k, cpu from temp.chosen cross join run using "
-     "(id) "
-     "cross join run_host on run_host.run = run.n order by k, cpu) group by k"},
-    {"gpu",
-     "select k, group_concat(gpus, '+') from (select k, gpus from temp.chosen cross join run using "
-     "(id) "
-     "cross join run_host on run_host.run = run.n order by k, gpus) group by k"},
-    {"os",
-     "select k, min(os) from temp.chosen cross join run using (id) cross join run_host on "
-     "run_host.run = run.n "
-     "group by k"},
-    {"kernel",
-     "select k, min(kernel) from temp.chosen cross join run using (id) cross join run_host on "
-     "run_host.run = "
-     "run.n group by k"},
-    {"code",
-     "select k, digest from temp.chosen cross join run using (id) cross join run_facet on "
-     "run_facet.run = "
-     "run.n and name = 'code'"},
-    {"data",
-     "select k, digest from temp.chosen cross join run using (id) cross join run_facet on "
-     "run_facet.run = "
-     "run.n and name = 'data'"},
-    {"environment",
-     "select k, digest from temp.chosen cross join run using (id) cross join run_facet on "
-     "run_facet.run = "
-     "run.n and name = 'environment'"},
+    {"host", "node"},
+    {"node", "node"},
+    {"seed", "seed"},
+    {"study", "study"},
+    {"user", "user"},
+    {"state", "state"},
+    {"recipe", "recipe"},
+    {"recipe_digest", "recipe_digest"},
+    {"tag", "tag", Key::Of::all, "run_tag"},
+    {"cpu", "cpu", Key::Of::all, "run_host"},
+    {"gpu", "gpus", Key::Of::all, "run_host"},
+    {"os", "os", Key::Of::least, "run_host"},
+    {"kernel", "kernel", Key::Of::least, "run_host"},
+    {"code", "digest", Key::Of::facet, "run_facet"},
+    {"data", "digest", Key::Of::facet, "run_facet"},
+    {"environment", "digest", Key::Of::facet, "run_facet"},
 }};
-constexpr std::string_view named_value =
-    "select k, value from temp.chosen cross join run using (id) cross join run_parameter on "
-    "run_parameter.run "
-    "= run.n and name = ?";
 
-const Key* find_key(std::string_view name) {
-  const auto* const found = std::ranges::find(keys, name, &Key::name);
-  return found == keys.end() ? nullptr : &*found;
+/// Gives k and a text.
+std::string sql_of(const Key& key) {
+  const std::string column(key.column);
+  switch (key.of) {
+    case Key::Of::run:
+      return "select k, run." + column + chosen_runs;
+    case Key::Of::all:
+      return "select k, group_concat(" + column + ", '+') from (select k, " + column +
+             chosen_parts(key.table) + " order by k, " + column + ") group by k";
+    case Key::Of::least:
+      return "select k, min(" + column + ")" + chosen_parts(key.table) + " group by k";
+    case Key::Of::facet:
+      break;
+  }
+  return "select k, " + column + chosen_parts(key.table) + " and name = '" + std::string(key.name) +
+         "'";
+}
+
+/// The same of the parameter that the statement is bound to.
+std::string sql_of_parameter() {
+  return "select k, value" + chosen_parts("run_parameter") + " and name = ?";
 }
 
 /// Fills in keys such as "gpu" and "os" of imported runs from their table: their hosts were not
@@ -113,7 +116,7 @@ void fill_from_tables(Database& database,
   const bool is_any_imported = std::ranges::any_of(
       runs, [](const RunRow& run) { return run.state == spec::RunState::imported; });
   if (!is_any_imported) return;
-  auto& statement = database.statement(std::string(named_value));
+  auto& statement = database.statement(sql_of_parameter());
   statement.bind(1, std::string(name));
   while (statement.executeStep()) {
     const auto run = static_cast<std::size_t>(statement.getColumn(0).getInt64());
@@ -147,20 +150,22 @@ std::optional<std::vector<std::string>> read_values(Database& database,
                                                     const std::vector<RunRow>& runs,
                                                     std::string_view name) {
   constexpr std::string_view of_parameter = "param.";
-  const bool is_parameter = name.starts_with(of_parameter);
-  const Key* key = is_parameter ? nullptr : find_key(name);
-  auto& statement = database.statement(std::string(key != nullptr ? key->sql : named_value));
-  if (key == nullptr)
-    statement.bind(1, std::string(name.substr(is_parameter ? of_parameter.size() : 0)));
+  const auto* const key = std::ranges::find(keys, name, &Key::name);
+  const bool is_key = key != keys.end();
+  auto& statement = database.statement(is_key ? sql_of(*key) : sql_of_parameter());
+  if (!is_key) {
+    const bool is_marked = name.starts_with(of_parameter);
+    statement.bind(1, std::string(name.substr(is_marked ? of_parameter.size() : 0)));
+  }
   std::vector<std::string> values(runs.size());
-  bool is_there = key != nullptr;
+  bool is_there = is_key;
   while (statement.executeStep()) {
     is_there = true;
     values[static_cast<std::size_t>(statement.getColumn(0).getInt64())] =
         statement.getColumn(1).getString();
   }
   if (!is_there) return std::nullopt;
-  if (key != nullptr) fill_from_tables(database, runs, name, values);
+  if (is_key) fill_from_tables(database, runs, name, values);
   return values;
 }
 
@@ -171,9 +176,8 @@ std::vector<RunMetric> Catalog::metrics_of(const std::vector<RunRow>& runs) cons
   return database.guarded([&] {
     choose(database, runs);
     auto& statement = database.statement(
-        "select k, stream, name, unit, better, performance, last, median from temp.chosen cross "
-        "join run using (id) cross join run_metric on run_metric.run = run.n where points > 0 "
-        "order by k, stream, name");
+        "select k, stream, name, unit, better, performance, last, median" +
+        chosen_parts("run_metric") + " where points > 0 order by k, stream, name");
     std::vector<RunMetric> metrics;
     while (statement.executeStep())
       metrics.push_back(read_metric(statement));
@@ -190,18 +194,15 @@ std::optional<std::vector<std::string>> Catalog::values_of(const std::vector<Run
 }
 
 std::vector<std::string> Catalog::keys_of(const std::vector<RunRow>& runs) const {
-  Database& database = *database_;
-  return database.guarded([&] {
-    choose(database, runs);
+  return database_->guarded([&] {
+    choose(*database_, runs);
     std::vector<std::string> names;
     for (const Key& key : keys)
       names.emplace_back(key.name);
-    auto& statement = database.statement(
-        "select distinct name from temp.chosen cross join run using (id) cross join run_parameter "
-        "on "
-        "run_parameter.run = run.n order by name");
-    while (statement.executeStep())
-      names.push_back(statement.getColumn(0).getString());
+    const std::string sql =
+        "select distinct name" + chosen_parts("run_parameter") + " order by name";
+    for (const std::string& name : texts_of(*database_, sql))
+      names.push_back(name);
     return names;
   });
 }

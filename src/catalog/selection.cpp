@@ -131,14 +131,6 @@ void refuse_operator(std::string_view term, std::string_view whole) {
          "'=' is the only one: " + key + "=VALUE, where '*' stands for any text");
 }
 
-/// A whole number of zero or more, in which '*' may stand for digits.
-void check_seed(std::string_view value, std::string_view whole) {
-  if (!value.empty() && value.find_first_not_of("0123456789*") == std::string_view::npos) return;
-  refuse(whole,
-         "'" + base::printable(value) + "' is not a seed",
-         "a seed is a whole number of zero or more, such as seed=1");
-}
-
 std::string since_text(std::string_view value, std::string_view whole, base::WallTime now) {
   if (const auto age = base::parse_duration(value)) {
     // No run is older than the epoch, and nanoseconds do not reach far beyond it.
@@ -159,12 +151,12 @@ std::string since_text(std::string_view value, std::string_view whole, base::Wal
 [[noreturn]] void refuse_state(std::string_view value, std::string_view whole) {
   const std::vector<std::string> states{
       "planned", "running", "ok", "failed", "interrupted", "lost", "unknown", "imported"};
-  const std::string guess = base::nearest(value, states);
   refuse(whole,
          "'" + base::printable(value) + "' is not a state",
-         guess.empty()
-             ? "states are planned, running, ok, failed, interrupted, lost, unknown and imported"
-             : "did you mean '" + guess + "'?");
+         base::did_you_mean(
+             value,
+             states,
+             "states are planned, running, ok, failed, interrupted, lost, unknown and imported"));
 }
 
 void add_term(Condition& condition,
@@ -179,7 +171,12 @@ void add_term(Condition& condition,
   const std::string key(term.substr(0, sign));
   const std::string_view value = term.substr(sign + 1);
   if (!condition.sql.empty()) condition.sql += " and ";
-  if (key == "seed") check_seed(value, whole);
+  // '*' may stand for digits.
+  if (key == "seed" && (value.empty() || value.find_first_not_of("0123456789*") != value.npos)) {
+    refuse(whole,
+           "'" + base::printable(value) + "' is not a seed",
+           "a seed is a whole number of zero or more, such as seed=1");
+  }
   if (key == "since") {
     condition.sql += "run.created >= ?";
     condition.texts.push_back(since_text(value, whole, now));
@@ -191,10 +188,7 @@ void add_term(Condition& condition,
     condition.texts.emplace_back(value);
     return;
   }
-  const auto* const column =
-      std::find_if(columns.begin(), columns.end(), [&](const Column& candidate) {
-        return candidate.key == key;
-      });
+  const auto* const column = std::ranges::find(columns, key, &Column::key);
   if (column == columns.end()) {
     add_parameter(condition, key, value);
   } else {

@@ -3,19 +3,6 @@
 #include <sabath/catalog/used_names.hpp>
 
 namespace sabath::catalog {
-namespace {
-
-std::vector<std::string> texts_of(Database& database, const char* sql) {
-  return database.guarded([&] {
-    std::vector<std::string> texts;
-    auto& statement = database.statement(sql);
-    while (statement.executeStep())
-      texts.push_back(statement.getColumn(0).getString());
-    return texts;
-  });
-}
-
-}  // namespace
 
 UsedNames::UsedNames(const std::filesystem::path& database)
     : database_(std::make_unique<Database>(database)) {}
@@ -27,15 +14,8 @@ bool UsedNames::has_run() const {
 }
 
 bool UsedNames::has_parameter(std::string_view name) const {
-  Database& database = *database_;
-  return database.guarded([&] {
-    auto& statement = database.statement(
-        "select count(*) from (select 1 from run_parameter where name = ? limit 1)");
-    bound(statement, std::string(name)).executeStep();
-    const bool is_there = statement.getColumn(0).getInt() > 0;
-    statement.reset();
-    return is_there;
-  });
+  constexpr const char* sql = "select name from run_parameter where name = ? limit 1";
+  return !texts_of(*database_, sql, std::string(name)).empty();
 }
 
 std::vector<std::string> UsedNames::recipes() const {

@@ -1,6 +1,8 @@
 #include "extractors.hpp"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 #include <limits>
 #include <map>
 
@@ -13,7 +15,6 @@ void append(std::vector<T>& to, std::vector<T>&& from) {
 }
 
 void merge(Extraction& all, Extraction&& one) {
-  constexpr std::size_t max_examples = 10;
   all.points += one.points;
   all.bad_lines += one.bad_lines;
   append(all.examples, std::move(one.examples));
@@ -45,12 +46,11 @@ class Unclaimed final : public base::SeriesSink {
   void begin(spec::SourceKind kind) { kind_ = kind; }
 
   base::SeriesId open(std::string_view stream, std::string_view metric) override {
-    const bool is_claimed =
-        std::any_of(declared_.begin(), declared_.end(), [&](const spec::MetricSpec& one) {
-          const bool is_here = one.from.stage.empty() || one.from.stage == stage_;
-          const bool is_ours = one.from.kind == kind_;
-          return one.name == metric && is_here != is_ours;
-        });
+    const bool is_claimed = std::ranges::any_of(declared_, [&](const spec::MetricSpec& one) {
+      const bool is_here = one.from.stage.empty() || one.from.stage == stage_;
+      const bool is_ours = one.from.kind == kind_;
+      return one.name == metric && is_here != is_ours;
+    });
     if (is_claimed) return claimed;
     const auto owner = owners_.try_emplace(std::string(metric), kind_).first;
     return owner->second == kind_ ? next_.open(stream, metric) : claimed;
@@ -69,36 +69,40 @@ class Unclaimed final : public base::SeriesSink {
   std::map<std::string, spec::SourceKind> owners_{};
 };
 
-}  // namespace
+struct Extractor {
+  spec::SourceKind kind;
+  Extract* extract;
+  bool is_free = false;  ///< also reads metrics that are not declared
+};
 
-std::vector<std::unique_ptr<Extractor>> builtin_extractors() {
-  std::vector<std::unique_ptr<Extractor>> extractors;
-  extractors.push_back(make_jsonl_extractor());
-  extractors.push_back(make_text_extractor(spec::SourceKind::regex));
-  extractors.push_back(make_text_extractor(spec::SourceKind::key_value));
-  extractors.push_back(make_csv_extractor());
-  extractors.push_back(make_mllog_extractor());
-  extractors.push_back(make_tensorboard_extractor());
-  return extractors;
-}
+/// The only list of extractors.
+constexpr std::array<Extractor, 6> extractors{{
+    {spec::SourceKind::jsonl, extract_jsonl, true},
+    {spec::SourceKind::regex, extract_text},
+    {spec::SourceKind::key_value, extract_text},
+    {spec::SourceKind::csv, extract_csv},
+    {spec::SourceKind::mllog, extract_mllog, true},
+    {spec::SourceKind::tensorboard, extract_tensorboard},
+}};
+
+}  // namespace
 
 Extraction extract_all(const StageFiles& files,
                        const std::vector<spec::MetricSpec>& declared,
                        base::SeriesSink& sink) {
   Extraction all;
   Unclaimed unclaimed(files.stage, declared, sink);
-  for (const auto& extractor : builtin_extractors()) {
+  for (const auto& [kind, extract, is_free] : extractors) {
     std::vector<spec::MetricSpec> wanted;
     for (const spec::MetricSpec& metric : declared) {
       const bool is_here = metric.from.stage.empty() || metric.from.stage == files.stage;
-      if (is_here && metric.from.kind == extractor->kind()) wanted.push_back(metric);
+      if (is_here && metric.from.kind == kind) wanted.push_back(metric);
     }
-    const spec::SourceKind kind = extractor->kind();
-    const bool is_free = kind == spec::SourceKind::jsonl || kind == spec::SourceKind::mllog;
     if (wanted.empty() && !is_free) continue;
     unclaimed.begin(kind);
     base::SeriesSink& target = is_free ? static_cast<base::SeriesSink&>(unclaimed) : sink;
-    Extraction one = extractor->extract(files, wanted, target);
+    Extraction one;
+    extract(files, wanted, {kind, files.stage, target, one});
     // What did not become a series says nothing of the one that has its name.
     std::erase_if(one.counts_samples, [&](const auto& metric) {
       return target.open(files.stage, metric.first) == Unclaimed::claimed;

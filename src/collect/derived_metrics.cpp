@@ -1,4 +1,4 @@
-#include <sabath/collect/derived_metrics.hpp>
+#include <sabath/collect/collect.hpp>
 #include <sabath/spec/derived_metric.hpp>
 
 #include <algorithm>
@@ -20,8 +20,7 @@ struct Stream {
   std::string name{};
   double start_s = unknown;  ///< the first time of all its series
   double told_start_s = unknown;
-  bool has_reference = false;
-  base::SeriesId reference{};
+  std::optional<base::SeriesId> reference{};
   base::SeriesPoint first{};  ///< since the steps began (anew)
   base::SeriesPoint last{};
   bool is_torn = false;  ///< times went back since then
@@ -37,12 +36,11 @@ struct Stream {
 struct Series {
   base::SeriesId next{};
   std::size_t stream = 0;
-  const spec::MetricSpec* target = nullptr;  ///< the metric, if it has one
-  bool is_length = false;                    ///< of intervals: points at their ends alone
-  bool counts_samples = false;               ///< its steps are numbers of samples
-  std::optional<base::SeriesPoint> timed{};  ///< the last point of the first rank
-  bool is_reached = false;
-  base::SeriesPoint reached{};
+  const spec::MetricSpec* target = nullptr;    ///< the metric, if it has one
+  bool is_length = false;                      ///< of intervals: points at their ends alone
+  bool counts_samples = false;                 ///< its steps are numbers of samples
+  std::optional<base::SeriesPoint> timed{};    ///< the last point of the first rank
+  std::optional<base::SeriesPoint> reached{};  ///< the first point at the target
 };
 
 bool reaches(const spec::MetricSpec& metric, double value) {
@@ -73,8 +71,7 @@ struct DerivedMetrics::State {
   std::map<std::pair<std::string, std::string>, base::SeriesId> ids{};
 
   std::size_t stream_of(std::string_view name) {
-    const auto found = std::find_if(
-        streams.begin(), streams.end(), [&](const Stream& one) { return one.name == name; });
+    const auto found = std::ranges::find(streams, name, &Stream::name);
     const auto index = static_cast<std::size_t>(found - streams.begin());
     if (found == streams.end()) streams.emplace_back().name = name;
     return index;
@@ -123,8 +120,7 @@ struct DerivedMetrics::State {
   void take_time(Stream& stream, base::SeriesId id, const base::SeriesPoint& point) {
     check_order(stream, series[static_cast<std::size_t>(id)], point);
     if (!(stream.start_s <= point.time_s)) stream.start_s = point.time_s;
-    if (!stream.has_reference) {
-      stream.has_reference = true;
+    if (!stream.reference) {
       stream.reference = id;
       stream.first = stream.last = point;
     }
@@ -142,12 +138,12 @@ struct DerivedMetrics::State {
   }
 
   void finish(Stream& stream) {
-    if (!stream.has_reference) return;
+    if (!stream.reference) return;
     // One that has fewer points than others was cut off.
     if (stream.epoch_points >= stream.most_epoch_points) end_epoch(stream);
     count_steps(stream);
     if (!(stream.steps > 0)) return;
-    if (series[static_cast<std::size_t>(stream.reference)].counts_samples) {
+    if (series[static_cast<std::size_t>(*stream.reference)].counts_samples) {
       emit(stream, spec::samples_per_second, stream.last, stream.steps / stream.steps_s);
       return;
     }
@@ -158,10 +154,10 @@ struct DerivedMetrics::State {
   std::string finish(const Series& one) {
     const Stream& stream = streams[one.stream];
     const std::string metric = "metric '" + one.target->name + "'";
-    if (!one.is_reached) return metric + " did not reach its target";
+    if (!one.reached) return metric + " did not reach its target";
     if (stream.back) return {};  // reported for the stream
     const double start_s = std::isnan(stream.told_start_s) ? stream.start_s : stream.told_start_s;
-    const double seconds = one.reached.time_s - start_s;
+    const double seconds = one.reached->time_s - start_s;
     constexpr double ten_years_s = 3e8;
     if (seconds > ten_years_s) {
       return metric + " reached its target, but the stage's points have times of different clocks";
@@ -170,7 +166,7 @@ struct DerivedMetrics::State {
       return metric +
              " reached its target, but its points have no time: how long it took is not known";
     }
-    emit(stream, spec::seconds_to_target(one.target->name), one.reached, seconds);
+    emit(stream, spec::seconds_to_target(one.target->name), *one.reached, seconds);
     return {};
   }
 };
@@ -211,10 +207,8 @@ void DerivedMetrics::add(base::SeriesId id, const base::SeriesPoint& point) {
   state_->next.add(series.next, point);
   if (!std::isnan(point.time_s) && !series.is_length)
     state_->take_time(state_->streams[series.stream], id, point);
-  if (series.target == nullptr || series.is_reached) return;
-  if (!reaches(*series.target, point.value)) return;
-  series.is_reached = true;
-  series.reached = point;
+  if (series.target == nullptr || series.reached) return;
+  if (reaches(*series.target, point.value)) series.reached = point;
 }
 
 std::vector<std::string> DerivedMetrics::finish() {

@@ -1,20 +1,28 @@
 #pragma once
 
+#include "source_files.hpp"
+
 #include <sabath/collect/collect.hpp>
 
-#include <memory>
+#include <vector>
 
 namespace sabath::collect {
 
-/// JSON lines in metrics-<rank>.jsonl, one file a rank.
-std::unique_ptr<Extractor> make_jsonl_extractor();
+/// Passes every point of the `wanted` metrics, all of the target's kind and of this stage, to
+/// `target`.
+using Extract = void(const StageFiles& files,
+                     const std::vector<spec::MetricSpec>& wanted,
+                     const PointTarget& target);
+
+/// JSON lines in metrics-<rank>.jsonl, one file a rank, and in files of the code's own.
+Extract extract_jsonl;
 /// Regular expressions, or key-value pairs.
-std::unique_ptr<Extractor> make_text_extractor(spec::SourceKind kind);
+Extract extract_text;
 /// Tables with a header, as Keras's CSVLogger writes them.
-std::unique_ptr<Extractor> make_csv_extractor();
-/// ":::MLLOG" lines of MLPerf.
-std::unique_ptr<Extractor> make_mllog_extractor();
+Extract extract_csv;
+/// ":::MLLOG" lines of MLPerf: values, lengths of intervals, parameters, seeds.
+Extract extract_mllog;
 /// Scalars of TensorBoard's event files.
-std::unique_ptr<Extractor> make_tensorboard_extractor();
+Extract extract_tensorboard;
 
 }  // namespace sabath::collect

@@ -1,9 +1,7 @@
 #include "extractors.hpp"
 #include "line_reader.hpp"
 #include "metric_line.hpp"
-#include "point_target.hpp"
 #include "repeated_member.hpp"
-#include "source_files.hpp"
 
 #include <sabath/base/digest.hpp>
 #include <sabath/base/error.hpp>
@@ -17,7 +15,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <limits>
 #include <map>
 #include <optional>
@@ -48,7 +45,7 @@ const Value* member_of(const Value& object, const std::string& name) {
 /// Numbers are read as texts, which lose no digit.
 std::string_view text_in(const Value& value) {
   if (!value.IsString()) return {};
-  return {value.GetString(), value.GetStringLength()};
+  return text_of(value);
 }
 
 /// Nobody asked for these: where they are something else, it is not known.
@@ -62,9 +59,7 @@ std::int64_t whole_in(const Value& object, const std::string& name, JsonRecord& 
 
 /// Reads the members that `wanted` have as keys: numbers, and texts that are numbers. A null has no
 /// value. All others may be anything. Returns what is wrong with the line, or an empty text.
-std::string parse_json_record(std::string_view line,
-                              const std::vector<const spec::MetricSpec*>& wanted,
-                              JsonRecord& result) {
+std::string parse_json_record(std::string_view line, const Metrics& wanted, JsonRecord& result) {
   result = {};
   // To RapidJSON a NUL byte is the end of the text.
   if (line.find('\0') != std::string_view::npos) return "is not JSON: it has a NUL byte";
@@ -75,9 +70,8 @@ std::string parse_json_record(std::string_view line,
   if (document.HasParseError())
     return std::string("is not JSON: ") + rapidjson::GetParseError_En(document.GetParseError());
   if (!document.IsObject()) return "is not a JSON object";
-  for (const std::string_view place : {"step", "epoch", "time"}) {
-    if (is_repeated(document, place)) return "'" + std::string(place) + "' is there twice";
-  }
+  if (auto problem = repeated_among(document, {"step", "epoch", "time"}); !problem.empty())
+    return problem;
   result.where.step = whole_in(document, "step", result);
   result.where.epoch = whole_in(document, "epoch", result);
   if (const Value* time = member_of(document, "time"); time != nullptr) {
@@ -168,55 +162,32 @@ std::string too_long(const LineReader& reader) {
   return reader.is_overlong() ? "is longer than a mebibyte" : "";
 }
 
-class JsonlExtractor final : public Extractor {
- public:
-  spec::SourceKind kind() const override { return spec::SourceKind::jsonl; }
-  std::string_view description() const override {
-    return "JSON lines that the code appends to $SABATH_METRICS, or writes to files of its own";
-  }
-
-  Extraction extract(const StageFiles& stage,
-                     const std::vector<spec::MetricSpec>& wanted,
-                     base::SeriesSink& sink) override {
-    std::map<std::int32_t, fs::path> files;
-    std::error_code code;
-    for (const auto& entry : fs::directory_iterator(stage.directory, code)) {
-      const auto rank = rank_of(entry.path().filename().string());
-      if (!rank) continue;
-      if (!entry.is_regular_file(code)) {
-        throw base::Error(base::ErrorKind::usage,
-                          entry.path().string() + ": is not a regular file",
-                          "the code appends lines to the file that $SABATH_METRICS names");
-      }
-      files[*rank] = entry.path();
+/// The files that the ranks append to, by rank.
+std::map<std::int32_t, fs::path> rank_files(const fs::path& folder) {
+  std::map<std::int32_t, fs::path> files;
+  std::error_code code;
+  for (const auto& entry : fs::directory_iterator(folder, code)) {
+    const auto rank = rank_of(entry.path().filename().string());
+    if (!rank) continue;
+    if (!entry.is_regular_file(code)) {
+      throw base::Error(base::ErrorKind::usage,
+                        entry.path().string() + ": is not a regular file",
+                        "the code appends lines to the file that $SABATH_METRICS names");
     }
-    Extraction extraction;
-    shape_.clear();
-    names_.clear();
-    seeds_.clear();
-    not_whole_ = {};
-    elsewhere_.clear();
+    files[*rank] = entry.path();
+  }
+  return files;
+}
+
+/// The JSON lines of one stage.
+class JsonLines {
+ public:
+  explicit JsonLines(const std::vector<spec::MetricSpec>& wanted) {
     for (const spec::MetricSpec& metric : wanted) {
       if (!metric.from.file.empty()) elsewhere_.insert(metric.name);
     }
-    const PointTarget target{stage.stage, sink, extraction};
-    for (const auto& [rank, file] : files) {
-      extraction.searched.push_back({kind(), {}, file});
-      read({file, rank, stage.limits}, target);
-    }
-    for (const auto& [file, metrics] : by_file(wanted)) {
-      if (file.empty()) continue;
-      for (const SourceFile& source : source_files(stage, file)) {
-        extraction.searched.push_back({kind(), file, source.path});
-        read_own(source, file == "stdout" || file == "stderr", metrics, target);
-      }
-    }
-    not_whole_.report(extraction.collected.notes);
-    report_seeds(extraction.reported.seeds);
-    return extraction;
   }
 
- private:
   void read(const SourceFile& source, const PointTarget& target) {
     const auto& [file, rank, limits] = source;
     LineReader reader(file, LineEnd::newline, limits);
@@ -233,7 +204,7 @@ class JsonlExtractor final : public Extractor {
         continue;
       }
       if (parsed.part_epoch)
-        not_whole_.add(file, reader.number(), fmt::format("{}", *parsed.part_epoch));
+        not_whole_.add_text(file, reader.number(), fmt::format("{}", *parsed.part_epoch));
       if (parsed.has_report) {
         samples.add(parsed);
         for (const auto& [name, seed] : parsed.seeds)
@@ -257,50 +228,50 @@ class JsonlExtractor final : public Extractor {
   /// lines stand between, and what looks like JSON need not be any.
   void read_own(const SourceFile& source,
                 bool is_log,
-                const std::vector<const spec::MetricSpec*>& metrics,
+                const Metrics& metrics,
                 const PointTarget& target) {
     LineReader reader(source.path, LineEnd::newline, source.limits);
     JsonRecord record;
-    std::uint64_t passed = 0;
-    std::string first_passed;
+    Trouble passed;
     while (reader.next()) {
       const std::string& line = reader.line();
       const std::size_t begin = line.find_first_not_of(" \t\r");
       if (begin == std::string::npos || (is_log && line[begin] != '{')) continue;
       std::string problem = too_long(reader);
       if (problem.empty()) problem = parse_json_record(line, metrics, record);
-      if (!problem.empty() && is_log && ++passed == 1)
-        first_passed = std::to_string(reader.number()) + ": " + problem;
       if (!problem.empty()) {
-        if (!is_log) note_bad(target.extraction, {source.path, reader.number(), problem});
+        if (is_log) {
+          passed.add(source.path, reader.number(), problem);
+        } else {
+          note_bad(target.extraction, {source.path, reader.number(), problem});
+        }
         continue;
       }
       if (!record.not_whole.empty() && !record.values.empty())
-        not_whole_.add(source.path, reader.number(), record.not_whole);
+        not_whole_.add_text(source.path, reader.number(), record.not_whole);
       for (const auto& [metric, value] : record.values) {
         base::SeriesPoint point = record.where;
         point.rank = source.rank;
         target.add(metric->name, point, value);
       }
     }
-    if (passed == 0) return;
-    target.extraction.collected.notes.push_back(
-        base::printable(source.path.filename().string() + ":" + first_passed) + " (" +
-        std::to_string(passed) + " such line(s), left out)");
+    note_left_out(target.extraction, passed);
   }
 
   /// Merges equal reports of several ranks into one.
-  void report_seeds(std::map<std::string, std::string>& reported) const {
+  void report(Extraction& extraction) const {
+    note_not_whole(extraction, not_whole_);
     for (const auto& [name, by_rank] : seeds_) {
-      const bool is_same = std::all_of(
-          by_rank.begin(), by_rank.end(), [&first = by_rank.begin()->second](const auto& one) {
-            return one.second == first;
-          });
+      const bool is_same = std::ranges::all_of(
+          by_rank,
+          [&first = by_rank.begin()->second](const auto& one) { return one.second == first; });
       for (const auto& [rank, seed] : by_rank)
-        reported.insert_or_assign(is_same ? name : fmt::format("{}, rank {}", name, rank), seed);
+        extraction.reported.seeds.insert_or_assign(
+            is_same ? name : fmt::format("{}, rank {}", name, rank), seed);
     }
   }
 
+ private:
   /// Puts the series of a line's values into `shape_`: most lines have the names of the line
   /// before. Bounds the number of distinct names, lest a mistake (a name with a counter in it)
   /// takes all memory; false for a line that brings too many.
@@ -325,7 +296,7 @@ class JsonlExtractor final : public Extractor {
   static constexpr base::SeriesId from_elsewhere{std::numeric_limits<std::size_t>::max() - 1};
   Names names_{};
   std::set<std::string, std::less<>> elsewhere_{};  ///< names that are declared with a file
-  NotWhole not_whole_{};
+  Trouble not_whole_{};
   std::vector<Names::iterator> shape_{};
   std::map<std::string, std::map<std::int32_t, std::string>>
       seeds_{};  ///< name -> rank -> reported
@@ -333,8 +304,23 @@ class JsonlExtractor final : public Extractor {
 
 }  // namespace
 
-std::unique_ptr<Extractor> make_jsonl_extractor() {
-  return std::make_unique<JsonlExtractor>();
+void extract_jsonl(const StageFiles& files,
+                   const std::vector<spec::MetricSpec>& wanted,
+                   const PointTarget& target) {
+  JsonLines lines(wanted);
+  auto& searched = target.extraction.searched;
+  for (const auto& [rank, file] : rank_files(files.directory)) {
+    searched.push_back({target.kind, {}, file});
+    lines.read({file, rank, files.limits}, target);
+  }
+  for (const auto& [file, metrics] : by_file(wanted)) {
+    if (file.empty()) continue;
+    for (const SourceFile& source : source_files(files, file)) {
+      searched.push_back({target.kind, file, source.path});
+      lines.read_own(source, file == "stdout" || file == "stderr", metrics, target);
+    }
+  }
+  lines.report(target.extraction);
 }
 
 }  // namespace sabath::collect

@@ -11,10 +11,6 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <optional>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 namespace sabath::collect {
 namespace {
@@ -33,10 +29,9 @@ std::optional<base::ExactNumber> number_in_string(std::string_view text) {
 }
 
 bool is_metric_name(std::string_view name) {
-  return !name.empty() && name.size() <= max_name_length &&
-         std::none_of(name.begin(), name.end(), [](char c) {
-           return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-         });
+  return !name.empty() && name.size() <= max_name_length && std::ranges::none_of(name, [](char c) {
+    return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+  });
 }
 
 /// The first name that is there twice; empty where there is none.
@@ -54,8 +49,8 @@ std::string_view name_twice(const MetricLine& line) {
   std::vector<std::string_view> names;
   for (const auto& [name, value] : values)
     names.push_back(name);
-  std::sort(names.begin(), names.end());
-  const auto twice = std::adjacent_find(names.begin(), names.end());
+  std::ranges::sort(names);
+  const auto twice = std::ranges::adjacent_find(names);
   return twice == names.end() ? std::string_view() : *twice;
 }
 
@@ -130,7 +125,7 @@ class LineHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, LineH
   bool is_reserved_again() {
     constexpr std::array<std::string_view, 6> reserved{
         "step", "epoch", "time", "sample_ids", "sample_order", "seeds"};
-    const auto found = std::find(reserved.begin(), reserved.end(), key_);
+    const auto found = std::ranges::find(reserved, key_);
     if (found == reserved.end()) return false;
     bool& seen = seen_[static_cast<std::size_t>(found - reserved.begin())];
     return std::exchange(seen, true);

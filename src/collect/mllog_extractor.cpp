@@ -1,8 +1,6 @@
 #include "extractors.hpp"
 #include "line_reader.hpp"
 #include "mllog_line.hpp"
-#include "point_target.hpp"
-#include "source_files.hpp"
 
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/spec/derived_metric.hpp>
@@ -42,7 +40,7 @@ class MllogFile {
   /// `taken`: keys that metrics of any file have. Of all others values are taken under their own
   /// name; of none without it.
   MllogFile(const SourceFile& source,
-            const std::vector<const spec::MetricSpec*>& wanted,
+            const Metrics& wanted,
             const std::set<std::string>* taken,
             const PointTarget& target)
       : source_(source), is_wanted_(!wanted.empty()), taken_(taken), target_(target) {
@@ -60,9 +58,7 @@ class MllogFile {
       if (problem->empty()) {
         take(event);
       } else {
-        bad({source_.path,
-             reader.number(),
-             reader.is_overlong() ? "is longer than a mebibyte" : *problem});
+        bad(reader.is_overlong() ? "is longer than a mebibyte" : *problem);
       }
     }
     report();
@@ -70,32 +66,27 @@ class MllogFile {
 
  private:
   /// Such a line of a log that was not declared may be anything: only report it.
-  void bad(BadLine line) {
-    if (is_wanted_) return note_bad(target_.extraction, std::move(line));
-    if (++not_events_ == 1) first_bad_ = std::move(line);
+  void bad(const std::string& problem) {
+    if (is_wanted_) return note_bad(target_.extraction, {source_.path, line_, problem});
+    not_events_.add(source_.path, line_, problem);
   }
 
   void report() const {
-    not_whole_.report(target_.extraction.collected.notes);
-    if (not_numbers_ > 0) {
-      note_once(first_not_number_ + " is not a number (" + std::to_string(not_numbers_) +
+    note_not_whole(target_.extraction, not_whole_);
+    if (not_numbers_.count > 0) {
+      note_once(not_numbers_.first + " is not a number (" + std::to_string(not_numbers_.count) +
                 " such event(s), left out)");
     }
-    if (not_events_ == 0) return;
-    target_.extraction.collected.notes.push_back(
-        base::printable(source_.path.filename().string()) + ":" + std::to_string(first_bad_.line) +
-        ": " + first_bad_.problem + " (" + std::to_string(not_events_) +
-        " such line(s), left out)");
+    note_left_out(target_.extraction, not_events_);
   }
 
   void take(const MllogEvent& event) {
-    if (!event.not_whole.empty()) not_whole_.add(source_.path, line_, event.not_whole);
+    if (!event.not_whole.empty()) not_whole_.add_text(source_.path, line_, event.not_whole);
     if (event.event_type == "INTERVAL_START") return begin_interval(event);
     if (event.event_type == "INTERVAL_END") return end_interval(event);
     if (!event.too_long.empty() &&
         (names_.contains(event.key) || names_.contains(event.too_long))) {
-      return bad(
-          {source_.path, line_, "'" + event.too_long + "' has more digits than can be kept"});
+      return bad("'" + event.too_long + "' has more digits than can be kept");
     }
     if (event.number) add(event.key, *event.number, event);
     for (const auto& [name, value] : event.members)
@@ -121,8 +112,7 @@ class MllogFile {
   }
 
   void add_not_number(const MllogEvent& event, std::string_view what) {
-    if (++not_numbers_ > 1) return;
-    first_not_number_ = here() + "'" + base::printable(event.key) + "' " + std::string(what);
+    not_numbers_.add(source_.path, line_, "'" + event.key + "' " + std::string(what));
   }
 
   /// Keeps the first of several reports.
@@ -158,7 +148,7 @@ class MllogFile {
 
   template <class T>
   static void add_once(std::vector<T>& all, const T& one) {
-    if (all.size() >= max_facts || std::find(all.begin(), all.end(), one) != all.end()) return;
+    if (all.size() >= max_facts || std::ranges::find(all, one) != all.end()) return;
     all.push_back(one);
   }
 
@@ -236,48 +226,31 @@ class MllogFile {
   std::map<std::string, std::string> members_{};     ///< of objects: the key that had one first
   std::set<std::string> told_{};                     ///< parameters with several values
   std::uint64_t line_ = 0;
-  NotWhole not_whole_{};
-  std::uint64_t not_numbers_ = 0;
-  std::string first_not_number_{};
-  std::uint64_t not_events_ = 0;
-  BadLine first_bad_{};
-};
-
-class MllogExtractor final : public Extractor {
- public:
-  spec::SourceKind kind() const override { return spec::SourceKind::mllog; }
-  std::string_view description() const override {
-    return "MLPerf's :::MLLOG lines: values, lengths of intervals, parameters, seeds";
-  }
-
-  Extraction extract(const StageFiles& files,
-                     const std::vector<spec::MetricSpec>& wanted,
-                     base::SeriesSink& sink) override {
-    Extraction extraction;
-    const PointTarget target{files.stage, sink, extraction};
-    std::set<std::string> taken;
-    for (const spec::MetricSpec& metric : wanted)
-      taken.insert(metric.key());
-    auto metrics_of = by_file(wanted);
-    metrics_of.try_emplace(std::string());  // both logs, first
-    std::set<std::filesystem::path> seen;
-    for (const auto& [file, metrics] : metrics_of) {
-      for (const SourceFile& source : source_files(files, file)) {
-        if (metrics.empty() && !has_events(source.path)) continue;
-        extraction.searched.push_back({kind(), file, source.path});
-        // Undeclared metrics are read once, even if several searches read the file.
-        const bool is_new = seen.insert(source.path).second;
-        MllogFile(source, metrics, is_new ? &taken : nullptr, target).read();
-      }
-    }
-    return extraction;
-  }
+  Trouble not_whole_{};
+  Trouble not_numbers_{};
+  Trouble not_events_{};
 };
 
 }  // namespace
 
-std::unique_ptr<Extractor> make_mllog_extractor() {
-  return std::make_unique<MllogExtractor>();
+void extract_mllog(const StageFiles& files,
+                   const std::vector<spec::MetricSpec>& wanted,
+                   const PointTarget& target) {
+  std::set<std::string> taken;
+  for (const spec::MetricSpec& metric : wanted)
+    taken.insert(metric.key());
+  auto metrics_of = by_file(wanted);
+  metrics_of.try_emplace(std::string());  // both logs, first
+  std::set<std::filesystem::path> seen;
+  for (const auto& [file, metrics] : metrics_of) {
+    for (const SourceFile& source : source_files(files, file)) {
+      if (metrics.empty() && !has_events(source.path)) continue;
+      target.extraction.searched.push_back({target.kind, file, source.path});
+      // Undeclared metrics are read once, even if several searches read the file.
+      const bool is_new = seen.insert(source.path).second;
+      MllogFile(source, metrics, is_new ? &taken : nullptr, target).read();
+    }
+  }
 }
 
 }  // namespace sabath::collect

@@ -19,10 +19,6 @@ namespace {
 
 using rapidjson::Value;
 
-std::string_view text_of(const Value& value) {
-  return {value.GetString(), value.GetStringLength()};
-}
-
 std::string string_member(const Value& object, const char* name) {
   const auto found = object.FindMember(name);
   return found != object.MemberEnd() && found->value.IsString() ? std::string(text_of(found->value))
@@ -156,14 +152,6 @@ std::string take_value(const Value& value, WrittenNumbers& written, MllogEvent& 
   value.Accept(writer);
   event.value.assign(buffer.GetString(), buffer.GetSize());
   return take_numbers(value, written, event);
-}
-
-/// The first of `names` that `object` has twice, as a problem; empty if there is none.
-std::string repeated_among(const Value& object, std::initializer_list<const char*> names) {
-  for (const char* name : names) {
-    if (is_repeated(object, name)) return "'" + std::string(name) + "' is there twice";
-  }
-  return {};
 }
 
 void take_metadata(const Value& metadata, WrittenNumbers& written, MllogEvent& event) {

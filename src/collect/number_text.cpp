@@ -177,8 +177,8 @@ std::optional<std::int64_t> exact_whole(std::string_view text) {
 
 }  // namespace
 
-std::optional<double> number_of(std::string_view text, Suffix suffix) {
-  return whole_text(trimmed(text), suffix).value;
+std::optional<double> number_of(std::string_view text) {
+  return whole_text(trimmed(text), Suffix::none).value;
 }
 
 std::optional<base::ExactNumber> exact_number_of(std::string_view text, Suffix suffix) {
@@ -190,9 +190,9 @@ std::optional<base::ExactNumber> exact_number_of(std::string_view text, Suffix s
                               : base::exact_decimal(text, *read.value);
 }
 
-std::string_view number_problem(std::string_view text, Suffix suffix) {
-  if (exact_number_of(text, suffix)) return {};
-  const Beginning read = whole_text(trimmed(text), suffix);
+std::string_view number_problem(std::string_view text) {
+  if (exact_number_of(text)) return {};
+  const Beginning read = whole_text(trimmed(text), Suffix::none);
   if (read.size == 0) return "is not a number";
   if (read.value) return "has more digits than can be kept";
   return read.is_too_small ? "is too small" : "is too large";

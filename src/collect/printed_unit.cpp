@@ -6,7 +6,6 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -77,12 +76,10 @@ constexpr std::string_view finely_prefixed = "g m mol rad Pa";
 /// What "it/s" counts, where the metric's unit is "1/s": steps of work, and data.
 constexpr std::string_view counted_steps =
     "it its iter iters iteration iterations step steps batch batches epoch epochs query queries "
-    "req "
-    "request requests inference inferences op ops event events";
+    "req request requests inference inferences op ops event events";
 constexpr std::string_view counted_data =
     "sample samples img imgs image images tok token tokens example examples item items frame "
-    "frames "
-    "record records seq seqs sequence sequences row rows cell cells point points";
+    "frames record records seq seqs sequence sequences row rows cell cells point points";
 
 /// Whether `word` is one of `words`, which blanks separate.
 bool is_among(std::string_view words, std::string_view word) {
@@ -96,8 +93,8 @@ bool is_among(std::string_view words, std::string_view word) {
 }
 
 const Unit* unit_called(std::string_view name) {
-  const auto found = std::find_if(
-      units.begin(), units.end(), [&](const Unit& one) { return is_among(one.names, name); });
+  const auto found =
+      std::ranges::find_if(units, [&](const Unit& one) { return is_among(one.names, name); });
   return found == units.end() ? nullptr : &*found;
 }
 
@@ -319,7 +316,7 @@ double scaled(double value, std::string_view number, const Ratio& ratio) {
 
 bool is_amount(std::string_view word) {
   if (unit_called(word) != nullptr) return true;
-  return std::any_of(prefixes.begin(), prefixes.end(), [&](const Prefix& prefix) {
+  return std::ranges::any_of(prefixes, [&](const Prefix& prefix) {
     if (!word.starts_with(prefix.name)) return false;
     const std::string_view base = usual_base(word.substr(prefix.name.size()));
     return is_usual(prefix, base) && is_among(bases, base);
@@ -345,7 +342,7 @@ bool is_unknown_word(std::string_view word) {
 
 /// "mm^2" and "g/cm^3" are units, though not known ones.
 bool is_compound(std::string_view word) {
-  const bool has_letter = std::any_of(word.begin(), word.end(), is_unit_letter);
+  const bool has_letter = std::ranges::any_of(word, is_unit_letter);
   return has_letter && word.find_first_of("0123456789/^") != word.npos;
 }
 

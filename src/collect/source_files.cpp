@@ -1,7 +1,5 @@
 #include "source_files.hpp"
 
-#include "point_target.hpp"
-
 #include <sabath/base/text/text_table.hpp>
 
 #include <fmt/format.h>
@@ -13,8 +11,6 @@ namespace sabath::collect {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::size_t max_examples = 10;
 
 bool is_file(const fs::path& path) {
   std::error_code code;
@@ -43,24 +39,35 @@ void note_bad(Extraction& extraction, BadLine line) {
   if (extraction.examples.size() < max_examples) extraction.examples.push_back(std::move(line));
 }
 
-void NotWhole::add(const fs::path& file, std::uint64_t line, std::string_view text) {
-  if (++count > 1) return;
-  constexpr std::size_t shown_bytes = 60;
-  first = fmt::format("{}:{}: '{}'",
-                      base::printable(file.filename().string()),
-                      line,
-                      base::printable(text.substr(0, shown_bytes)));
+void note_once(Extraction& extraction, const std::string& note) {
+  auto& notes = extraction.collected.notes;
+  if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
 }
 
-void NotWhole::report(std::vector<std::string>& notes) const {
-  if (count == 0) return;
-  std::string note = fmt::format(
-      "{} line(s) have an epoch or step that is not whole; their values are kept without it; the "
-      "first is {}",
-      count,
-      first);
-  // A file may be read for several sources.
-  if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(std::move(note));
+void note_not_whole(Extraction& extraction, const Trouble& lines) {
+  if (lines.count == 0) return;
+  note_once(extraction,
+            fmt::format("{} line(s) have an epoch or step that is not whole; their values are kept "
+                        "without it; the first is {}",
+                        lines.count,
+                        lines.first));
+}
+
+void note_left_out(Extraction& extraction, const Trouble& lines) {
+  if (lines.count == 0) return;
+  extraction.collected.notes.push_back(
+      fmt::format("{} ({} such line(s), left out)", lines.first, lines.count));
+}
+
+void Trouble::add(const fs::path& file, std::uint64_t line, std::string_view what) {
+  if (++count > 1) return;
+  first = base::printable(
+      fmt::format("{}:{}{}{}", file.filename().string(), line, what.empty() ? "" : ": ", what));
+}
+
+void Trouble::add_text(const fs::path& file, std::uint64_t line, std::string_view text) {
+  constexpr std::size_t shown_bytes = 60;
+  add(file, line, fmt::format("'{}'", text.substr(0, shown_bytes)));
 }
 
 std::vector<SourceFile> source_files(const StageFiles& files, const std::string& file) {
@@ -72,7 +79,7 @@ std::vector<SourceFile> source_files(const StageFiles& files, const std::string&
   if (is_pattern) {
     for (const fs::path& folder : {files.outputs, work})
       find_matching(folder, file, found);
-    std::sort(found.begin(), found.end());
+    std::ranges::sort(found);
   } else if (found.empty()) {
     const bool is_output = !files.outputs.empty() && is_file(files.outputs / file);
     found.push_back(is_output ? files.outputs / file : work / file);
@@ -86,28 +93,11 @@ std::vector<SourceFile> source_files(const StageFiles& files, const std::string&
   return result;
 }
 
-std::map<std::string, std::vector<const spec::MetricSpec*>> by_file(
-    const std::vector<spec::MetricSpec>& wanted) {
-  std::map<std::string, std::vector<const spec::MetricSpec*>> result;
+std::map<std::string, Metrics> by_file(const std::vector<spec::MetricSpec>& wanted) {
+  std::map<std::string, Metrics> result;
   for (const spec::MetricSpec& metric : wanted)
     result[metric.from.file].push_back(&metric);
   return result;
-}
-
-Extraction read_each(spec::SourceKind kind,
-                     const StageFiles& files,
-                     const std::vector<spec::MetricSpec>& wanted,
-                     base::SeriesSink& sink,
-                     const ReadFile& read) {
-  Extraction extraction;
-  const PointTarget target{files.stage, sink, extraction};
-  for (const auto& [file, metrics] : by_file(wanted)) {
-    for (const SourceFile& source : source_files(files, file)) {
-      extraction.searched.push_back({kind, file, source.path});
-      read(source, metrics, target);
-    }
-  }
-  return extraction;
 }
 
 }  // namespace sabath::collect

@@ -1,17 +1,54 @@
 #pragma once
 
-#include "point_target.hpp"
-
+#include <sabath/base/text/exact_number.hpp>
 #include <sabath/collect/collect.hpp>
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sabath::collect {
+
+/// Count and first place of a problem.
+struct Trouble {
+  std::uint64_t count = 0;
+  std::string first{};  ///< "FILE:LINE", and what stands there
+
+  void add(const std::filesystem::path& file, std::uint64_t line, std::string_view what);
+  /// The same with the beginning of a text of the file, in quotes.
+  void add_text(const std::filesystem::path& file, std::uint64_t line, std::string_view text);
+};
+
+/// Adds a note unless it is there: a file may be read for several sources.
+void note_once(Extraction& extraction, const std::string& note);
+/// Notes lines whose epoch or step is not whole, or is out of range. Their points are kept without
+/// it.
+void note_not_whole(Extraction& extraction, const Trouble& lines);
+/// Notes lines that were left out.
+void note_left_out(Extraction& extraction, const Trouble& lines);
+constexpr std::size_t max_examples = 10;
+/// Counts a line that could not be read, and keeps the first ones.
+void note_bad(Extraction& extraction, BadLine line);
+
+/// Destination of the points of one extraction.
+struct PointTarget {
+  spec::SourceKind kind;
+  const std::string& stream;
+  base::SeriesSink& sink;
+  Extraction& extraction;
+
+  void add(std::string_view metric,
+           base::SeriesPoint point,
+           const base::ExactNumber& number) const {
+    point.value = number.value;
+    point.rest = number.rest;
+    sink.add(sink.open(stream, metric), point);
+    ++extraction.points;
+  }
+};
 
 struct SourceFile {
   std::filesystem::path path{};
@@ -25,18 +62,9 @@ struct SourceFile {
 /// output, then standard error.
 std::vector<SourceFile> source_files(const StageFiles& files, const std::string& file);
 
-/// Groups the wanted metrics by their file.
-std::map<std::string, std::vector<const spec::MetricSpec*>> by_file(
-    const std::vector<spec::MetricSpec>& wanted);
+using Metrics = std::vector<const spec::MetricSpec*>;
 
-/// Reads one file for the metrics that come from it.
-using ReadFile = std::function<void(
-    const SourceFile&, const std::vector<const spec::MetricSpec*>&, const PointTarget&)>;
-/// Calls `read` for each file of wanted metrics, and notes it as searched.
-Extraction read_each(spec::SourceKind kind,
-                     const StageFiles& files,
-                     const std::vector<spec::MetricSpec>& wanted,
-                     base::SeriesSink& sink,
-                     const ReadFile& read);
+/// Groups the wanted metrics by their file.
+std::map<std::string, Metrics> by_file(const std::vector<spec::MetricSpec>& wanted);
 
 }  // namespace sabath::collect

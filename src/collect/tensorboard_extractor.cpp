@@ -1,13 +1,13 @@
 #include "extractors.hpp"
-#include "point_target.hpp"
-#include "source_files.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/text/exact_number.hpp>
 #include <sabath/base/text/text_table.hpp>
 
 #include <boost/crc.hpp>
+#include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cerrno>
@@ -134,48 +134,25 @@ double half_value(std::uint64_t bits) {
   return sign * std::ldexp(fraction + 1024, exponent - 25);
 }
 
-enum DataType : std::uint64_t {
-  type_float = 1,
-  type_double = 2,
-  type_int32 = 3,
-  type_int64 = 9,
-  type_bfloat16 = 14,
-  type_half = 19
+float float_of(std::uint64_t bits) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+}
+
+/// A type of a tensor's elements (tensorflow/core/framework/types.proto) that can be a scalar.
+struct ElementType {
+  std::uint64_t number;
+  std::size_t width_bytes;
+  base::ExactNumber (*value)(std::uint64_t bits);
 };
 
-double value_of(std::uint64_t type, std::uint64_t bits) {
-  switch (type) {
-    case type_float:
-      return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
-    case type_double:
-      return std::bit_cast<double>(bits);
-    case type_int32:
-      return static_cast<double>(static_cast<std::int32_t>(bits));
-    case type_bfloat16:
-      return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16U));
-    case type_half:
-      return half_value(bits);
-    default:
-      return 0;
-  }
-}
-
-/// The bytes of one element, or 0 for a type that is not a scalar here.
-std::size_t width_of(std::uint64_t type) {
-  switch (type) {
-    case type_float:
-    case type_int32:
-      return 4;
-    case type_double:
-    case type_int64:
-      return 8;
-    case type_bfloat16:
-    case type_half:
-      return 2;
-    default:
-      return 0;
-  }
-}
+constexpr auto element_types = std::to_array<ElementType>({
+    {1, 4, [](auto bits) { return base::ExactNumber{float_of(bits)}; }},
+    {2, 8, [](auto bits) { return base::ExactNumber{std::bit_cast<double>(bits)}; }},
+    {3, 4, [](auto bits) { return base::exact_number(std::int64_t{static_cast<int>(bits)}); }},
+    {9, 8, [](auto bits) { return base::exact_number(static_cast<std::int64_t>(bits)); }},
+    {14, 2, [](auto bits) { return base::ExactNumber{float_of(bits << 16U)}; }},  // bfloat16
+    {19, 2, [](auto bits) { return base::ExactNumber{half_value(bits)}; }},
+});
 
 /// The only element of a repeated field of numbers, packed or not; nothing if there are more.
 std::optional<std::uint64_t> only_element(const WireField& field) {
@@ -224,14 +201,13 @@ TensorScalar tensor_scalar(std::string_view message) {
         break;
     }
   }
-  const std::size_t width = width_of(type);
-  if (reader.is_malformed() || width == 0) return {};
-  const bool has_content = content.size() == width;
+  const auto* const known = std::ranges::find(element_types, type, &ElementType::number);
+  if (reader.is_malformed() || known == element_types.end()) return {};
+  const bool has_content = content.size() == known->width_bytes;
   if (types > 1 || (has_content && contents + elements > 1)) return {std::nullopt, true};
-  if (has_content) bits = *WireReader(content).fixed(width);
+  if (has_content) bits = *WireReader(content).fixed(known->width_bytes);
   if (!has_content && (elements != 1 || !bits)) return {};
-  if (type == type_int64) return {base::exact_number(static_cast<std::int64_t>(*bits))};
-  return {base::ExactNumber{value_of(type, *bits)}};
+  return {known->value(*bits)};
 }
 
 constexpr std::string_view no_event = "holds no event";
@@ -253,7 +229,7 @@ std::string_view read_value(std::string_view message, ScalarEvent& event) {
     }
     if ((field.number >= 2 && field.number <= 6) || field.number == 8) ++values;
     if (field.number == 2 && field.type == WireType::fixed32) {
-      event.value = base::ExactNumber{value_of(type_float, field.number_value)};
+      event.value = base::ExactNumber{float_of(field.number_value)};
     }
     if (field.number == 8 && field.type == WireType::bytes) {
       const TensorScalar scalar = tensor_scalar(field.bytes);
@@ -329,7 +305,7 @@ class EventFile {
     WireField field;
     while (reader.next(field)) {
       if (field.number == 1 && field.type == WireType::fixed64) {
-        event.wall_time_s = value_of(type_double, field.number_value);
+        event.wall_time_s = std::bit_cast<double>(field.number_value);
         ++times;
       }
       if (field.number == 2 && field.type == WireType::varint) {
@@ -381,85 +357,69 @@ void rank_by_folder(std::vector<SourceFile>& files) {
   }
 }
 
-class TensorboardExtractor final : public Extractor {
- public:
-  spec::SourceKind kind() const override { return spec::SourceKind::tensorboard; }
-  std::string_view description() const override { return "scalars of TensorBoard's event files"; }
-
-  Extraction extract(const StageFiles& files,
-                     const std::vector<spec::MetricSpec>& wanted,
-                     base::SeriesSink& sink) override {
-    Extraction extraction;
-    const PointTarget target{files.stage, sink, extraction};
-    for (const auto& [file, metrics] : by_file(wanted)) {
-      std::multimap<std::string, std::string> names;
-      for (const spec::MetricSpec* metric : metrics)
-        names.emplace(metric->key(), metric->name);
-      auto sources = source_files(files, file.empty() ? usual_files : file);
-      rank_by_folder(sources);
-      Tags tags;
-      for (const SourceFile& source : sources) {
-        extraction.searched.push_back({kind(), file, source.path});
-        read(source, names, tags, target);
-      }
-      report(names, tags, extraction);
-    }
-    return extraction;
-  }
-
- private:
-  struct Tags {
-    std::set<std::string> scalars{};
-    std::set<std::string> others{};
-  };
-
-  static void read(const SourceFile& source,
-                   const std::multimap<std::string, std::string>& names,
-                   Tags& tags,
-                   const PointTarget& target) {
-    EventFile events(source.path);
-    for (auto next = events.next(); next != EventFile::Next::end; next = events.next()) {
-      source.limits.check(source.path.string());
-      std::string problem = next == EventFile::Next::bad ? events.problem() : "";
-      const auto take = [&](ScalarEvent& event) {
-        auto& seen = event.value ? tags.scalars : tags.others;
-        if (seen.size() < max_tags_shown) seen.insert(event.tag);
-        if (!event.value) return;
-        base::SeriesPoint point;
-        point.rank = source.rank;
-        point.step = event.step;
-        point.time_s = event.wall_time_s;
-        const auto [first, last] = names.equal_range(event.tag);
-        for (auto name = first; name != last; ++name)
-          target.add(name->second, point, *event.value);
-      };
-      if (problem.empty()) problem = events.for_each(take);
-      if (!problem.empty()) note_bad(target.extraction, {source.path, events.number(), problem});
-    }
-  }
-
-  /// Tags that are not there, with those that are: names differ in a letter.
-  static void report(const std::multimap<std::string, std::string>& names,
-                     const Tags& tags,
-                     Extraction& extraction) {
-    std::string known;
-    for (const std::string& tag : tags.scalars)
-      known += (known.empty() ? "" : ", ") + tag;
-    for (const auto& [tag, metric] : names) {
-      if (tags.scalars.contains(tag) || tags.scalars.size() >= max_tags_shown) continue;
-      const bool is_other = tags.others.contains(tag);
-      if (!is_other && known.empty()) continue;
-      extraction.collected.notes.push_back(
-          base::printable("tag '" + tag + "' " +
-                          (is_other ? "holds no scalar" : "is not there; scalars are " + known)));
-    }
-  }
+struct Tags {
+  std::set<std::string> scalars{};
+  std::set<std::string> others{};
 };
+
+void read_events(const SourceFile& source,
+                 const std::multimap<std::string, std::string>& names,
+                 Tags& tags,
+                 const PointTarget& target) {
+  EventFile events(source.path);
+  for (auto next = events.next(); next != EventFile::Next::end; next = events.next()) {
+    source.limits.check(source.path.string());
+    std::string problem = next == EventFile::Next::bad ? events.problem() : "";
+    const auto take = [&](ScalarEvent& event) {
+      auto& seen = event.value ? tags.scalars : tags.others;
+      if (seen.size() < max_tags_shown) seen.insert(event.tag);
+      if (!event.value) return;
+      base::SeriesPoint point;
+      point.rank = source.rank;
+      point.step = event.step;
+      point.time_s = event.wall_time_s;
+      const auto [first, last] = names.equal_range(event.tag);
+      for (auto name = first; name != last; ++name)
+        target.add(name->second, point, *event.value);
+    };
+    if (problem.empty()) problem = events.for_each(take);
+    if (!problem.empty()) note_bad(target.extraction, {source.path, events.number(), problem});
+  }
+}
+
+/// Tags that are not there, with those that are: names differ in a letter.
+void report_tags(const std::multimap<std::string, std::string>& names,
+                 const Tags& tags,
+                 Extraction& extraction) {
+  const std::string known = fmt::format("{}", fmt::join(tags.scalars, ", "));
+  for (const auto& [tag, metric] : names) {
+    if (tags.scalars.contains(tag) || tags.scalars.size() >= max_tags_shown) continue;
+    const bool is_other = tags.others.contains(tag);
+    if (!is_other && known.empty()) continue;
+    extraction.collected.notes.push_back(
+        base::printable("tag '" + tag + "' " +
+                        (is_other ? "holds no scalar" : "is not there; scalars are " + known)));
+  }
+}
 
 }  // namespace
 
-std::unique_ptr<Extractor> make_tensorboard_extractor() {
-  return std::make_unique<TensorboardExtractor>();
+void extract_tensorboard(const StageFiles& files,
+                         const std::vector<spec::MetricSpec>& wanted,
+                         const PointTarget& target) {
+  for (const auto& [file, metrics] : by_file(wanted)) {
+    std::multimap<std::string, std::string> names;
+    for (const spec::MetricSpec* metric : metrics)
+      names.emplace(metric->key(), metric->name);
+    auto sources = source_files(files, file.empty() ? usual_files : file);
+    rank_by_folder(sources);
+    Tags tags;
+    for (const SourceFile& source : sources) {
+      target.extraction.searched.push_back({target.kind, file, source.path});
+      read_events(source, names, tags, target);
+    }
+    report_tags(names, tags, target.extraction);
+  }
 }
 
 }  // namespace sabath::collect

@@ -1,15 +1,14 @@
 #include "extractors.hpp"
 #include "line_reader.hpp"
 #include "mllog_line.hpp"
-#include "point_target.hpp"
 #include "printed_unit.hpp"
-#include "source_files.hpp"
 
 #include <sabath/base/text/regex.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/collect/number_text.hpp>
 
-#include <algorithm>
+#include <fmt/format.h>
+
 #include <cmath>
 #include <map>
 #include <optional>
@@ -22,7 +21,6 @@ namespace {
 
 /// After so many lines on which a pattern ran out of steps it is given up: a log has millions.
 constexpr std::uint64_t too_hard_limit = 10;
-constexpr std::size_t shown_bytes = 60;
 
 /// What `from` says and `to` does not.
 void fill(base::SeriesPoint& to, const base::SeriesPoint& from) {
@@ -74,7 +72,7 @@ class PatternSearch {
     on_line_ = {};
     for (std::size_t from = 0; from <= line.size();) {
       const auto outcome = regex_.search(line, from);
-      if (outcome == base::Regex::Outcome::too_hard) note(too_hard_, place, {});
+      if (outcome == base::Regex::Outcome::too_hard) too_hard_.add(place.file, place.line, {});
       if (outcome != base::Regex::Outcome::found) break;
       const std::string_view whole = regex_.group(0).value_or(std::string_view());
       take_match(line, place);
@@ -92,40 +90,35 @@ class PatternSearch {
   }
 
   /// Appends notes for the user, after the last line.
-  void report(std::vector<std::string>& notes) const {
-    if (not_numbers_.count > 0) {
-      notes.push_back(
-          metric_names() + ": " + std::to_string(not_numbers_.count) +
-          " match(es) are not numbers, are out of range or have too many digits, and were "
-          "left out; the first is " +
-          not_numbers_.first);
+  void report(Extraction& extraction) const {
+    const auto matches = [](const Trouble& trouble, const char* problem) {
+      return fmt::format("{} match(es) {}; the first is {}", trouble.count, problem, trouble.first);
+    };
+    const std::string names = metric_names() + ": ";
+    auto& notes = extraction.collected.notes;
+    for (const auto& [trouble, problem] :
+         {std::pair(&not_numbers_,
+                    "are not numbers, are out of range or have too many digits, and were left out"),
+          std::pair(&other_units_, "have another unit than the recipe says, and were left out"),
+          std::pair(&mixed_units_,
+                    "have another unit than the first, and the recipe says none: they were taken "
+                    "as they are printed")}) {
+      if (trouble->count > 0) notes.push_back(names + matches(*trouble, problem));
     }
-    if (other_units_.count > 0) {
-      notes.push_back(metric_names() + ": " + std::to_string(other_units_.count) +
-                      " match(es) have another unit than the recipe says, and were left out; the "
-                      "first is " +
-                      other_units_.first);
-    }
-    if (mixed_units_.count > 0) {
-      notes.push_back(metric_names() + ": " + std::to_string(mixed_units_.count) +
-                      " match(es) have another unit than the first, and the recipe says none: they "
-                      "were taken as they are printed; the first is " +
-                      mixed_units_.first);
-    }
+    // The same for each pattern that knows the same words.
     if (not_places_.count > 0) {
-      // The same for each pattern that knows the same words.
-      const std::string note = std::to_string(not_places_.count) +
-                               " match(es) have an epoch or step that is not whole, or a time that "
-                               "is none; their values are kept without it; the first is " +
-                               not_places_.first;
-      if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+      note_once(extraction,
+                matches(not_places_,
+                        "have an epoch or step that is not whole, or a time that is none; their "
+                        "values are kept without it"));
     }
-    if (too_hard_.count > 0) {
-      notes.push_back(metric_names() + ": the pattern needs too many steps on " +
-                      std::to_string(too_hard_.count) + " line(s), the first is " +
-                      too_hard_.first +
-                      (too_hard_.count >= too_hard_limit ? "; it was given up there" : ""));
-    }
+    if (too_hard_.count == 0) return;
+    notes.push_back(
+        fmt::format("{}the pattern needs too many steps on {} line(s), the first is {}{}",
+                    names,
+                    too_hard_.count,
+                    too_hard_.first,
+                    too_hard_.count >= too_hard_limit ? "; it was given up there" : ""));
   }
 
  private:
@@ -140,11 +133,6 @@ class PatternSearch {
     base::SeriesPoint point{};
     base::ExactNumber number{};
   };
-  /// Count and first place of a problem.
-  struct Trouble {
-    std::uint64_t count = 0;
-    std::string first{};
-  };
 
   /// Takes what the groups of one match say.
   void take_match(std::string_view line, const BadLine& place) {
@@ -156,7 +144,7 @@ class PatternSearch {
     if (const std::string_view text = text_of(rank_); !text.empty()) {
       const auto rank = rank_of(text);
       // Else its values would be taken for another rank's.
-      if (!rank) return note(not_numbers_, place, text);
+      if (!rank) return not_numbers_.add_text(place.file, place.line, text);
       where.rank = *rank;
     }
     fill(on_line_, where);
@@ -186,7 +174,7 @@ class PatternSearch {
       where.*member = *value;
       return;
     }
-    note(not_places_, place, text);
+    not_places_.add_text(place.file, place.line, text);
     // Nor is it what a line before said.
     sticky_.*member = base::SeriesPoint().*member;
   }
@@ -200,21 +188,25 @@ class PatternSearch {
         line.substr(static_cast<std::size_t>(text.data() - line.data()));
     const std::string_view more = text_of(continuation_);
     if (!number || !more.empty()) {
-      note(not_numbers_, place, printed.substr(0, text.size() + more.size()));
+      not_numbers_.add_text(place.file, place.line, printed.substr(0, text.size() + more.size()));
       return std::nullopt;
     }
     if (!suffix_) return number;
     const auto value = in_unit(number->value, printed, metric.unit);
-    if (!value) note(metric.unit.empty() ? not_numbers_ : other_units_, place, with_unit(printed));
-    if (value && metric.unit.empty()) {
+    if (!value) {
+      Trouble& trouble = metric.unit.empty() ? not_numbers_ : other_units_;
+      trouble.add_text(place.file, place.line, with_unit(printed));
+      return std::nullopt;
+    }
+    if (metric.unit.empty()) {
       const std::string_view unit = known_unit(printed);
       if (!metric.first_unit) metric.first_unit = unit;
-      if (*metric.first_unit != unit) note(mixed_units_, place, with_unit(printed));
+      if (*metric.first_unit != unit)
+        mixed_units_.add_text(place.file, place.line, with_unit(printed));
     }
-    if (!value) return std::nullopt;
     const bool is_exact = *value == number->value || !std::isfinite(number->value);
     if (!is_exact && number->value != 0 && !std::isnormal(*value)) {  // "1e-323 ms" in seconds
-      note(not_numbers_, place, with_unit(printed));
+      not_numbers_.add_text(place.file, place.line, with_unit(printed));
       return std::nullopt;
     }
     return *value == number->value ? *number : base::ExactNumber{*value};
@@ -226,12 +218,6 @@ class PatternSearch {
       if (text && !text->empty()) return *text;
     }
     return {};
-  }
-
-  void note(Trouble& trouble, const BadLine& place, std::string_view text) const {
-    if (++trouble.count > 1) return;
-    trouble.first = place.file.filename().string() + ":" + std::to_string(place.line);
-    if (!text.empty()) trouble.first += ": '" + base::printable(text.substr(0, shown_bytes)) + "'";
   }
 
   std::string metric_names() const {
@@ -307,79 +293,54 @@ std::string key_value_pattern(std::string key) {
          epoch + R"((?:\]\s*\[\s*)" + step + ")?|" + words + place + step + ")";
 }
 
-/// Regular expressions, and key-value pairs, which are made into some.
-class TextExtractor final : public Extractor {
- public:
-  explicit TextExtractor(spec::SourceKind kind) : kind_(kind) {}
+/// By pattern. Those of key-value pairs are made of the keys.
+using Searches = std::map<std::string, PatternSearch>;
 
-  spec::SourceKind kind() const override { return kind_; }
-  std::string_view description() const override {
-    return kind_ == spec::SourceKind::regex
-               ? "regular expressions over logs and output files"
-               : "'key value' and 'key=value' in logs and output files";
+Searches searches_for(const Metrics& metrics, bool is_regex) {
+  Searches searches;
+  for (const spec::MetricSpec* metric : metrics) {
+    const std::string pattern = is_regex ? metric->from.pattern : key_value_pattern(metric->key());
+    searches.try_emplace(pattern, pattern, !is_regex).first->second.add(*metric);
   }
+  return searches;
+}
 
-  Extraction extract(const StageFiles& files,
-                     const std::vector<spec::MetricSpec>& wanted,
-                     base::SeriesSink& sink) override {
-    Extraction extraction;
-    const PointTarget target{files.stage, sink, extraction};
-    for (const auto& [file, metrics] : by_file(wanted)) {
-      std::map<std::string, PatternSearch> searches = searches_for(metrics);
-      for (const SourceFile& source : source_files(files, file)) {
-        extraction.searched.push_back({kind(), file, source.path});
-        for (auto& [pattern, search] : searches)
-          search.begin(source.rank);
-        read(source, searches, target);
-      }
-      for (const auto& [pattern, search] : searches)
-        search.report(extraction.collected.notes);
-    }
-    return extraction;
+void search_file(const SourceFile& source, Searches& searches, const PointTarget& target) {
+  const std::filesystem::path& file = source.path;
+  for (auto& [pattern, search] : searches)
+    search.begin(source.rank);
+  LineReader reader(file, LineEnd::newline_or_return, source.limits);
+  std::uint64_t overlong = 0;
+  BadLine place{file, 0, {}};
+  while (reader.next()) {
+    overlong += reader.is_overlong() ? 1 : 0;
+    place.line = reader.number();
+    std::string_view line = reader.line();
+    // What an event says is the other extractor's, and its "step" is of that event alone.
+    if (target.kind == spec::SourceKind::key_value) line = line.substr(0, line.find(mllog_marker));
+    for (auto& [pattern, search] : searches)
+      search.search(line, place, target);
   }
-
- private:
-  std::map<std::string, PatternSearch> searches_for(
-      const std::vector<const spec::MetricSpec*>& metrics) const {
-    const bool is_regex = kind_ == spec::SourceKind::regex;
-    std::map<std::string, PatternSearch> searches;
-    for (const spec::MetricSpec* metric : metrics) {
-      const std::string pattern =
-          is_regex ? metric->from.pattern : key_value_pattern(metric->key());
-      searches.try_emplace(pattern, pattern, !is_regex).first->second.add(*metric);
-    }
-    return searches;
-  }
-
-  void read(const SourceFile& source,
-            std::map<std::string, PatternSearch>& searches,
-            const PointTarget& target) const {
-    const std::filesystem::path& file = source.path;
-    LineReader reader(file, LineEnd::newline_or_return, source.limits);
-    std::uint64_t overlong = 0;
-    BadLine place{file, 0, {}};
-    while (reader.next()) {
-      overlong += reader.is_overlong() ? 1 : 0;
-      place.line = reader.number();
-      std::string_view line = reader.line();
-      // What an event says is the other extractor's, and its "step" is of that event alone.
-      if (kind_ == spec::SourceKind::key_value) line = line.substr(0, line.find(mllog_marker));
-      for (auto& [pattern, search] : searches)
-        search.search(line, place, target);
-    }
-    if (overlong == 0) return;
-    target.extraction.collected.notes.push_back(
-        base::printable(file.filename().string()) + ": " + std::to_string(overlong) +
-        " line(s) are longer than a mebibyte; only their beginning was searched");
-  }
-
-  spec::SourceKind kind_;
-};
+  if (overlong == 0) return;
+  target.extraction.collected.notes.push_back(
+      base::printable(file.filename().string()) + ": " + std::to_string(overlong) +
+      " line(s) are longer than a mebibyte; only their beginning was searched");
+}
 
 }  // namespace
 
-std::unique_ptr<Extractor> make_text_extractor(spec::SourceKind kind) {
-  return std::make_unique<TextExtractor>(kind);
+void extract_text(const StageFiles& files,
+                  const std::vector<spec::MetricSpec>& wanted,
+                  const PointTarget& target) {
+  for (const auto& [file, metrics] : by_file(wanted)) {
+    Searches searches = searches_for(metrics, target.kind == spec::SourceKind::regex);
+    for (const SourceFile& source : source_files(files, file)) {
+      target.extraction.searched.push_back({target.kind, file, source.path});
+      search_file(source, searches, target);
+    }
+    for (const auto& [pattern, search] : searches)
+      search.report(target.extraction);
+  }
 }
 
 }  // namespace sabath::collect

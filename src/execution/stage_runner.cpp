@@ -107,9 +107,11 @@ class StageRunner {
       result.record.cpus = one_.slots->cpus;
       if (!one_.slots->gpus.empty()) result.record.gpus = one_.slots->gpus;
     }
-    const provenance::CodeWatch::Look before = context_.code.before(stage.name, context_.observer);
+    const provenance::CodeWatch::Look before =
+        context_.code.look(stage.name, "before stage " + stage.name, context_.observer);
     execute(result);
-    const provenance::CodeWatch::Look after = context_.code.after(stage.name, context_.observer);
+    const provenance::CodeWatch::Look after =
+        context_.code.look(stage.name, "while stage " + stage.name + " ran", context_.observer);
     if (result.record.state == "ok") hash_outputs(result);
     if (result.record.state != "ok" || !stage.cache) return;
     // The command need not have used what the key was made of.

@@ -41,8 +41,7 @@ CodeFolder::CodeFolder(fs::path folder, const CodeLimits& limits)
       follow(file, true);
     }
   }
-  std::sort(
-      files_.begin(), files_.end(), [](const auto& a, const auto& b) { return a.path < b.path; });
+  std::ranges::sort(files_, {}, &base::TreeFile::path);
 }
 
 bool CodeFolder::leaves_out(const fs::directory_entry& entry) {
@@ -95,7 +94,7 @@ void CodeFolder::take_file(std::string path, const fs::path& target) {
 /// False where it cannot be followed; then nothing of it was taken.
 bool CodeFolder::take_folder(const std::string& path, const fs::path& target) {
   const bool is_loop = within_.size() == deepest || base::is_beneath(target, root_) ||
-                       std::any_of(within_.begin(), within_.end(), [&](const fs::path& outer) {
+                       std::ranges::any_of(within_, [&](const fs::path& outer) {
                          return base::is_beneath(outer, target) || base::is_beneath(target, outer);
                        });
   if (is_loop) return false;

@@ -47,9 +47,8 @@ CodeWatch::CodeWatch(const spec::RunPlan& plan, const spec::Recipe& recipe)
     : state_directory_(plan.state_directory) {
   for (const spec::Stage& stage : recipe.stages) {
     const auto names = spec::names_in(stage);
-    const bool is_named = std::any_of(names.begin(), names.end(), [](const std::string& name) {
-      return name == "recipe" || name == "code";
-    });
+    const bool is_named = std::ranges::any_of(
+        names, [](const std::string& name) { return name == "recipe" || name == "code"; });
     if (is_named) stages_.insert(stage.name);
   }
   // Of the whole folder where some stage names that, else of the folder `code` in it.
@@ -60,14 +59,6 @@ CodeWatch::CodeWatch(const spec::RunPlan& plan, const spec::Recipe& recipe)
     planned_ = last_ = digest->second;
     return;
   }
-}
-
-CodeWatch::Look CodeWatch::before(const std::string& stage, base::Observer& observer) {
-  return look(stage, "before stage " + stage, observer);
-}
-
-CodeWatch::Look CodeWatch::after(const std::string& stage, base::Observer& observer) {
-  return look(stage, "while stage " + stage + " ran", observer);
 }
 
 std::optional<std::string> CodeWatch::changed_digest(std::vector<std::string>& files) {

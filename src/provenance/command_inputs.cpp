@@ -10,7 +10,6 @@
 #include <array>
 #include <chrono>
 #include <fstream>
-#include <string_view>
 #include <variant>
 
 namespace sabath::provenance {
@@ -23,7 +22,7 @@ constexpr std::uintmax_t largest_code = std::uintmax_t{16} << 20U;
 bool is_named_as_script(const fs::path& file) {
   static constexpr std::array<std::string_view, 10> endings{
       ".bash", ".f90", ".jl", ".lua", ".m", ".pl", ".py", ".R", ".rb", ".sh"};
-  return std::find(endings.begin(), endings.end(), file.extension().string()) != endings.end();
+  return std::ranges::find(endings, file.extension().string()) != endings.end();
 }
 
 /// Not what a command may as well write: a log, a table of results.
@@ -149,7 +148,7 @@ std::optional<fs::path> file_named_by(const std::string& word, const std::string
 
 bool names_surroundings(const spec::Recipe& recipe) {
   const auto paths = outer_paths(recipe);
-  return std::any_of(paths.begin(), paths.end(), [](const auto& item) {
+  return std::ranges::any_of(paths, [](const auto& item) {
     const std::string& word = item.first;  // with a blank it is a whole line of shell
     return word.starts_with('{') && word.find(' ') == std::string::npos;
   });

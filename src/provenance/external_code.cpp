@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <vector>
 
 namespace sabath::provenance {
@@ -24,15 +25,13 @@ namespace fs = std::filesystem;
 using base::Error;
 using base::ErrorKind;
 
-constexpr const char* python_path = "PYTHONPATH";
-
 constexpr std::uint64_t most_bytes = 4U << 20U;
 constexpr std::size_t most_outside_files = 2000;
 constexpr std::size_t most_entries = 20'000;
 
 template <class List>
 bool contains(const List& list, std::string_view wanted) {
-  return std::find(list.begin(), list.end(), wanted) != list.end();
+  return std::ranges::find(list, wanted) != list.end();
 }
 
 /// What is executed as it stands, or compiled from: not what a run writes beside it.
@@ -95,31 +94,23 @@ std::string state_of_folder(const fs::path& folder) {
   }
 }
 
-bool is_hidden(const fs::path& relative) {
-  return std::any_of(relative.begin(), relative.end(), [](const fs::path& part) {
-    return part.string().starts_with('.');
-  });
-}
-
-std::string state_of_file(const fs::path& path) {
-  std::error_code code;
-  return fs::file_size(path, code) > most_bytes ? "too large to be looked at"
-                                                : base::digest_file(path).text();
-}
-
 /// What git does not know adds to what differs from the commit: results that lie there do not.
 void add_untracked(const fs::path& top, const spec::GitState& git, std::string& changes) {
   for (const std::string& one : git.dirty) {
     if (!one.starts_with("? ")) continue;
     const fs::path relative = one.substr(2);
-    if (is_hidden(relative) || is_of_packages(relative)) continue;
+    const bool is_hidden = std::any_of(relative.begin(), relative.end(), [](const fs::path& part) {
+      return part.string().starts_with('.');
+    });
+    if (is_hidden || is_of_packages(relative)) continue;
     const fs::path path = top / relative;
     std::error_code code;
     std::string state;
     if (fs::is_directory(path, code) && !fs::exists(path / ".git", code)) {
       state = state_of_folder(path);
     } else if (fs::is_regular_file(path, code) && is_source(path)) {
-      state = state_of_file(path);
+      state = fs::file_size(path, code) > most_bytes ? "too large to be looked at"
+                                                     : base::digest_file(path).text();
     }
     if (!state.empty()) changes += one + "\n" + state + "\n";
   }
@@ -170,11 +161,14 @@ void add_place(const fs::path& named, Places& places) {
   if ((is_folder || path.extension() == ".py") && !is_of_all_kinds(folder)) places[folder] = false;
 }
 
-void add_python_path(const std::string& value, const std::string& prefix, Places& places) {
-  for (std::size_t at = 0; at < value.size();) {
-    const std::size_t end = std::min(value.find(':', at), value.size());
-    const std::string entry = value.substr(at, end - at);
-    at = end + 1;
+/// Adds the folders of a PYTHONPATH among `variables`, but for those beneath `prefix`.
+void add_python_path(const std::map<std::string, std::string>& variables,
+                     const std::string& prefix,
+                     Places& places) {
+  const auto own = variables.find("PYTHONPATH");
+  if (own == variables.end()) return;
+  std::istringstream value(own->second);
+  for (std::string entry; std::getline(value, entry, ':');) {
     const bool is_absolute = entry.starts_with('/') && entry.find('{') == std::string::npos;
     if (is_absolute && !base::is_beneath(entry, prefix)) add_place(entry, places);
   }
@@ -186,20 +180,14 @@ Places places_of(const spec::Recipe& recipe,
   Places places;
   for (const fs::path& path : named_code(recipe, plan.parameters))
     add_place(path, places);
-  for (const spec::Stage& stage : recipe.stages) {
-    const auto own = stage.variables.find(python_path);
-    if (own != stage.variables.end()) add_python_path(own->second, "", places);
-  }
+  for (const spec::Stage& stage : recipe.stages)
+    add_python_path(stage.variables, "", places);
   for (const spec::BuiltEnvironment& environment : plan.environments()) {
-    for (const spec::BuiltLayer& layer : environment.layers) {
-      const auto own = layer.variables.find(python_path);
-      if (own != layer.variables.end()) add_python_path(own->second, layer.prefix, places);
-    }
+    for (const spec::BuiltLayer& layer : environment.layers)
+      add_python_path(layer.variables, layer.prefix, places);
   }
-  if (!session.contains(python_path)) return places;
-  const auto reaching = home::variables_facet(plan, session).items;
-  const auto own = reaching.find(python_path);
-  if (own != reaching.end()) add_python_path(own->second, "", places);
+  if (session.contains("PYTHONPATH"))
+    add_python_path(home::variables_facet(plan, session).items, "", places);
   return places;
 }
 

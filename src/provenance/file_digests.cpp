@@ -1,4 +1,3 @@
-#include <sabath/base/digest.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/file_stamp.hpp>
 #include <sabath/provenance/file_digests.hpp>
@@ -16,20 +15,14 @@ namespace fs = std::filesystem;
 /// Smaller files are read as quickly as a memo of them.
 constexpr std::uint64_t large_bytes = 1U << 20U;
 
-base::Digest read(const fs::path& file, const std::function<void(std::uint64_t)>& report) {
-  if (report) report(0);
-  return base::digest_file(file, base::DigestAlgorithm::sha256, report);
-}
-
 }  // namespace
 
 bool is_of_system(const fs::path& path) {
   constexpr std::array<std::string_view, 10> folders{
       "/bin", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/proc", "/sbin", "/sys", "/usr"};
   if (base::is_beneath(path, "/usr/local")) return false;
-  return std::any_of(folders.begin(), folders.end(), [&](std::string_view folder) {
-    return base::is_beneath(path, folder);
-  });
+  return std::ranges::any_of(
+      folders, [&](std::string_view folder) { return base::is_beneath(path, folder); });
 }
 
 FileDigests::FileDigests(const fs::path& state_directory) {
@@ -38,11 +31,15 @@ FileDigests::FileDigests(const fs::path& state_directory) {
 
 base::Digest FileDigests::of(const fs::path& file,
                              const std::function<void(std::uint64_t)>& report) {
+  const auto read = [&] {
+    if (report) report(0);
+    return base::digest_file(file, base::DigestAlgorithm::sha256, report);
+  };
   const auto stamp = memo_ ? base::stamp_of(file) : std::nullopt;
-  if (!stamp || stamp->size_bytes < large_bytes) return read(file, report);
+  if (!stamp || stamp->size_bytes < large_bytes) return read();
   const std::string key = stamp->text() + ":" + file.string();
   if (const auto known = base::parse_digest(memo_->get(key).value_or(""))) return *known;
-  base::Digest digest = read(file, report);
+  base::Digest digest = read();
   if (stamp->is_settled() && base::stamp_of(file) == stamp) memo_->put(key, digest.text());
   return digest;
 }

@@ -5,7 +5,6 @@
 #include <sabath/base/file.hpp>
 #include <sabath/provenance/git_checkout.hpp>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdint>
 
@@ -13,8 +12,6 @@ namespace sabath::provenance {
 namespace {
 
 namespace fs = std::filesystem;
-using base::Error;
-using base::ErrorKind;
 
 /// Of a large repository on a slow file system.
 constexpr auto patience = std::chrono::minutes(10);
@@ -69,8 +66,7 @@ void check_out(const fs::path& folder,
                const std::stop_token& stop) {
   const spec::GitState& git = *work.code.git;
   GitWorktree tree(folder, processes, stop);
-  std::string top = tree.must({"rev-parse", "--show-toplevel"});
-  top.resize(std::min(top.find('\n'), top.size()));
+  const std::string top = tree.first_line({"rev-parse", "--show-toplevel"});
   write_commit(top, git.commit, to, processes, stop);
   for (const auto& [path, commit] : git.submodules) {
     base::make_directories(to / path);

@@ -44,23 +44,20 @@ std::map<std::string, Hidden> hidden_in(std::string_view text,
                                         const fs::path& top,
                                         const std::map<std::string, std::string>& submodules) {
   std::map<std::string, Hidden> found;
-  while (!text.empty()) {
-    const auto end = std::min(text.find('\0'), text.size());
-    const std::string_view entry = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (entry.size() < 3 || entry[0] == 'H') continue;
+  for_each_part(text, '\0', [&](std::string_view entry) {
+    if (entry.size() < 3 || entry[0] == 'H') return;
     const std::string_view path = entry.substr(2);
     const bool is_assumed = std::islower(static_cast<unsigned char>(entry[0])) != 0;
     std::error_code code;
     // A sparse checkout leaves files out, and that changes none.
     const bool is_skipped = (entry[0] == 'S' || entry[0] == 's') &&
                             fs::exists(fs::symlink_status(top / fs::path(path), code));
-    if (!is_assumed && !is_skipped) continue;
+    if (!is_assumed && !is_skipped) return;
     const std::string home = home_of(path, submodules);
     const std::string own(path.substr(home.empty() ? 0 : home.size() + 1));
     if (is_assumed) found[home].assumed += own + '\0';
     if (is_skipped) found[home].skipped += own + '\0';
-  }
+  });
   return found;
 }
 
@@ -83,18 +80,14 @@ class HiddenChanges {
   /// this lives. `submodules`: their paths, and what they are at. Throws as GitWorktree.
   HiddenChanges(GitWorktree& top,
                 const fs::path& folder,
-                const std::map<std::string, std::string>& submodules,
-                base::ProcessRunner& processes,
-                const std::stop_token& stop)
+                const std::map<std::string, std::string>& submodules)
       : copies_(folder, ".index-") {
     const std::string files = submodules.empty()
                                   ? top.must({"ls-files", "-v", "-z"})
                                   : top.must({"ls-files", "-v", "-z", "--recurse-submodules"});
     for (const auto& [path, hidden] : hidden_in(files, top.folder(), submodules)) {
-      GitWorktree tree(top.folder() / path, processes, stop);
-      tree.switch_off_filters();
-      std::string own = tree.must({"rev-parse", "--git-path", "index"});
-      own.resize(std::min(own.find('\n'), own.size()));
+      GitWorktree tree = top.submodule(path);
+      const std::string own = tree.first_line({"rev-parse", "--git-path", "index"});
       const fs::path copy = copies_.path() / std::to_string(indexes_.size());
       std::error_code code;
       fs::copy_file(tree.folder() / own, copy, code);
@@ -126,10 +119,6 @@ class HiddenChanges {
 constexpr std::uint64_t max_diff_bytes = 64U << 20U;
 constexpr std::uint64_t max_untracked_bytes = 4U << 20U;
 constexpr std::size_t max_untracked_files = 2000;
-
-std::string first_line(const std::string& text) {
-  return text.substr(0, text.find('\n'));
-}
 
 /// What follows the `count`-th blank.
 std::string_view after_blanks(std::string_view text, int count) {
@@ -173,22 +162,16 @@ bool read_entry(spec::GitState& state, std::string_view entry) {
 
 void read_status(spec::GitState& state, std::string_view text) {
   bool is_old_path = false;
-  while (!text.empty()) {
-    const auto end = std::min(text.find('\0'), text.size());
-    const std::string_view entry = text.substr(0, end);
+  for_each_part(text, '\0', [&](std::string_view entry) {
     is_old_path = !is_old_path && read_entry(state, entry);
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
+  });
 }
 
 /// "remote.origin.url\nhttps://..." with a zero byte after each; and the same of filters.
 void read_settings(spec::GitState& state, GitWorktree& tree, std::string_view text) {
   constexpr std::string_view head = "remote.";
   constexpr std::string_view tail = ".url";
-  while (!text.empty()) {
-    const auto end = std::min(text.find('\0'), text.size());
-    const std::string_view item = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
+  for_each_part(text, '\0', [&](std::string_view item) {
     const auto line = std::min(item.find('\n'), item.size());
     const std::string_view key = item.substr(0, line);
     const std::string_view value = item.substr(std::min(line + 1, item.size()));
@@ -198,28 +181,19 @@ void read_settings(spec::GitState& state, GitWorktree& tree, std::string_view te
       const auto name = key.substr(head.size(), key.size() - head.size() - tail.size());
       state.remotes[std::string(name)] = base::redact(value);
     }
-  }
+  });
 }
 
 /// Lines of `git submodule status`: a mark, the commit, a blank, the path, and " (name)" at times.
 void read_submodules(spec::GitState& state, std::string_view text) {
-  while (!text.empty()) {
-    const auto end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (line.size() < 3 || line.front() == '-') continue;  // one that is not checked out
+  for_each_part(text, '\n', [&](std::string_view line) {
+    if (line.size() < 3 || line.front() == '-') return;  // one that is not checked out
     line.remove_prefix(1);
     const auto blank = line.find(' ');
-    if (blank == std::string_view::npos) continue;
+    if (blank == std::string_view::npos) return;
     std::string_view path = line.substr(blank + 1);
     if (path.ends_with(')')) path = path.substr(0, path.rfind(" ("));
     state.submodules[std::string(path)] = line.substr(0, blank);
-  }
-}
-
-bool has_tracked_change(const spec::GitState& state) {
-  return std::any_of(state.dirty.begin(), state.dirty.end(), [](const std::string& one) {
-    return !one.starts_with('?');
   });
 }
 
@@ -244,13 +218,10 @@ base::ProcessResult diff_of(GitWorktree& tree, const std::string& place, const f
 /// whole.
 void add_submodules(const spec::GitState& state,
                     const HiddenChanges& hidden,
-                    const fs::path& top,
-                    base::ProcessRunner& processes,
-                    const std::stop_token& stop,
+                    const GitWorktree& top,
                     const fs::path& file) {
   for (const auto& [path, commit] : state.submodules) {
-    GitWorktree submodule(top / path, processes, stop);
-    submodule.switch_off_filters();
+    GitWorktree submodule = top.submodule(path);
     hidden.show(submodule, path);
     const base::TempDir own(file.parent_path(), ".diff-");
     const fs::path part = own.path() / "part";
@@ -267,24 +238,17 @@ void add_submodules(const spec::GitState& state,
 
 /// What the status of the whole cannot tell: a submodule of a submodule by its own settings, and
 /// files that are hidden in one.
-void note_submodules(spec::GitState& state,
-                     const HiddenChanges& hidden,
-                     const fs::path& top,
-                     base::ProcessRunner& processes,
-                     const std::stop_token& stop) {
+void note_submodules(spec::GitState& state, const HiddenChanges& hidden, const GitWorktree& top) {
   for (const auto& [path, commit] : state.submodules) {
-    GitWorktree submodule(top / path, processes, stop);
-    submodule.switch_off_filters();
-    const bool is_nested = std::any_of(
-        state.submodules.begin(), state.submodules.end(), [&path = path](const auto& outer) {
-          return path.starts_with(outer.first + "/");
-        });
+    GitWorktree submodule = top.submodule(path);
+    const bool is_nested = std::ranges::any_of(state.submodules, [&path = path](const auto& outer) {
+      return path.starts_with(outer.first + "/");
+    });
     if (!hidden.show(submodule, path) && !is_nested) continue;
     const std::string changes = submodule.must(
         {"status", "--porcelain=v2", "--untracked-files=no", "--ignore-submodules=all", "-z"});
     const std::string entry = "M " + path;
-    if (!changes.empty() &&
-        std::find(state.dirty.begin(), state.dirty.end(), entry) == state.dirty.end())
+    if (!changes.empty() && std::ranges::find(state.dirty, entry) == state.dirty.end())
       note_dirty(state, 'M', path);
   }
 }
@@ -292,10 +256,10 @@ void note_submodules(spec::GitState& state,
 void keep_diff(spec::GitState& state,
                GitWorktree& tree,
                const HiddenChanges& hidden,
-               base::ProcessRunner& processes,
-               const std::stop_token& stop,
                const fs::path& file) {
-  if (state.commit.empty() || !has_tracked_change(state)) return;
+  const bool has_tracked_change = std::ranges::any_of(
+      state.dirty, [](const std::string& one) { return !one.starts_with('?'); });
+  if (state.commit.empty() || !has_tracked_change) return;
   std::error_code ignored;
   try {
     base::write_file_atomically(file, "", base::Durability::ordered_only, 0600);
@@ -304,7 +268,7 @@ void keep_diff(spec::GitState& state,
     if (result.output_bytes > max_diff_bytes)
       throw Error(ErrorKind::launch,
                   "git diff is larger than " + base::format_bytes(max_diff_bytes));
-    add_submodules(state, hidden, tree.folder(), processes, stop, file);
+    add_submodules(state, hidden, tree, file);
     state.diff = file.filename().string();
     return;
   } catch (const Error& error) {
@@ -315,18 +279,13 @@ void keep_diff(spec::GitState& state,
 }
 
 /// Files that git neither knows nor ignores, in the repository and its submodules.
-std::vector<base::TreeFile> untracked_files(GitWorktree& tree,
-                                            const spec::GitState& git,
-                                            base::ProcessRunner& processes,
-                                            const std::stop_token& stop) {
+std::vector<base::TreeFile> untracked_files(GitWorktree& tree, const spec::GitState& git) {
   std::vector<base::TreeFile> files;
   std::uint64_t bytes = 0;
   const auto take = [&](GitWorktree& part, const std::string& place) {
     const std::string text = part.must({"ls-files", "--others", "--exclude-standard", "-z"});
-    for (std::size_t at = 0; at < text.size();) {
-      const std::size_t end = std::min(text.find('\0', at), text.size());
-      base::TreeFile file{place + text.substr(at, end - at), false, {}, 0};
-      at = end + 1;
+    for_each_part(text, '\0', [&](std::string_view name) {
+      base::TreeFile file{place + std::string(name), false, {}, 0};
       const fs::path path = tree.folder() / file.path;
       std::error_code code;
       const fs::file_status status = fs::symlink_status(path, code);
@@ -336,15 +295,15 @@ std::vector<base::TreeFile> untracked_files(GitWorktree& tree,
         file.executable = (status.permissions() & fs::perms::owner_exec) != fs::perms::none;
         file.size_bytes = fs::file_size(path, code);
       } else {
-        continue;  // a repository within, a pipe
+        return;  // a repository within, a pipe
       }
       bytes += file.size_bytes;
       files.push_back(std::move(file));
-    }
+    });
   };
   take(tree, "");
   for (const auto& [path, commit] : git.submodules) {
-    GitWorktree submodule(tree.folder() / path, processes, stop);
+    GitWorktree submodule = tree.submodule(path);
     take(submodule, path + "/");
   }
   if (files.size() > max_untracked_files || bytes > max_untracked_bytes) {
@@ -353,8 +312,7 @@ std::vector<base::TreeFile> untracked_files(GitWorktree& tree,
                     std::to_string(max_untracked_files) + " or " +
                     std::to_string(max_untracked_bytes >> 20U) + " MiB");
   }
-  std::sort(
-      files.begin(), files.end(), [](const auto& a, const auto& b) { return a.path < b.path; });
+  std::ranges::sort(files, {}, &base::TreeFile::path);
   return files;
 }
 
@@ -380,8 +338,8 @@ spec::GitState look_at_git(const fs::path& folder,
   const auto line = places.find('\n');
   state.path = places.substr(0, line);
   if (state.path.ends_with('/')) state.path.pop_back();
-  const fs::path top = first_line(places.substr(line == std::string::npos ? 0 : line + 1));
-  tree.move_to(top);
+  const std::string rest = places.substr(line == std::string::npos ? 0 : line + 1);
+  tree.move_to(rest.substr(0, rest.find('\n')));
   // Status 1 says that there is none.
   const base::ProcessResult settings =
       tree.run({"config",
@@ -390,12 +348,12 @@ spec::GitState look_at_git(const fs::path& folder,
                 "^(remote\\..*\\.url|filter\\..*\\.(clean|process|required))$"});
   if (settings.ok()) read_settings(state, tree, settings.output);
   std::error_code code;
-  if (fs::exists(top / ".gitmodules", code)) {
+  if (fs::exists(tree.folder() / ".gitmodules", code)) {
     // Fails as a whole where one of them is not described.
     const base::ProcessResult submodules = tree.run({"submodule", "status", "--recursive"});
     if (submodules.ok()) read_submodules(state, submodules.output);
   }
-  const HiddenChanges hidden(tree, diff_file.parent_path(), state.submodules, processes, stop);
+  const HiddenChanges hidden(tree, diff_file.parent_path(), state.submodules);
   hidden.show(tree, "");
   read_status(state,
               tree.must({"status",
@@ -404,8 +362,8 @@ spec::GitState look_at_git(const fs::path& folder,
                          "--untracked-files=normal",
                          "--ignore-submodules=none",
                          "-z"}));
-  note_submodules(state, hidden, top, processes, stop);
-  keep_diff(state, tree, hidden, processes, stop, diff_file);
+  note_submodules(state, hidden, tree);
+  keep_diff(state, tree, hidden, diff_file);
   return state;
 }
 
@@ -415,8 +373,8 @@ bool keep_untracked(const fs::path& folder,
                     base::ProcessRunner& processes,
                     const std::stop_token& stop) {
   GitWorktree tree(folder, processes, stop);
-  tree.move_to(first_line(tree.must({"rev-parse", "--show-toplevel"})));
-  const std::vector<base::TreeFile> files = untracked_files(tree, git, processes, stop);
+  tree.move_to(tree.first_line({"rev-parse", "--show-toplevel"}));
+  const std::vector<base::TreeFile> files = untracked_files(tree, git);
   if (files.empty()) return false;
   base::write_archive(tree.folder(), files, archive);
   return true;

@@ -2,8 +2,6 @@
 
 #include <sabath/base/error.hpp>
 
-#include <algorithm>
-
 namespace sabath::provenance {
 namespace {
 
@@ -79,12 +77,18 @@ void GitWorktree::switch_off_filters() {
                                             "--get-regexp",
                                             "^filter\\..*\\.(clean|smudge|process|required)$"});
   if (!settings.ok()) return;
-  std::string_view names = settings.output;
-  while (!names.empty()) {
-    const auto end = std::min(names.find('\0'), names.size());
-    switch_off_filter(names.substr(0, end));
-    names.remove_prefix(std::min(end + 1, names.size()));
-  }
+  for_each_part(settings.output, '\0', [this](std::string_view key) { switch_off_filter(key); });
+}
+
+GitWorktree GitWorktree::submodule(const fs::path& path) const {
+  GitWorktree tree(folder_ / path, processes_, stop_, patience_);
+  tree.switch_off_filters();
+  return tree;
+}
+
+std::string GitWorktree::first_line(std::vector<std::string> arguments) {
+  const std::string text = must(std::move(arguments));
+  return text.substr(0, text.find('\n'));
 }
 
 std::string GitWorktree::must(std::vector<std::string> arguments) {

@@ -7,12 +7,12 @@
 #include <sabath/cache/cache_options.hpp>
 #include <sabath/cache/cache_records.hpp>
 #include <sabath/cache/content.hpp>
-#include <sabath/cache/flight.hpp>
 #include <sabath/cache/partial.hpp>
-#include <sabath/cache/verify_report.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -27,6 +27,29 @@ struct stat;
 namespace sabath::cache {
 
 struct CacheState;
+
+/// A task that many processes need and one of them should do.
+struct Flight {
+  std::string task{};  ///< shown to the user
+  /// Says whether the task is done. Called first, after each wait, and before `work`.
+  std::function<bool()> is_there{};
+  /// Does the task. Waiting processes show the byte progress that it reports.
+  std::function<void(base::Observer&)> work{};
+  std::chrono::nanoseconds heartbeat{std::chrono::seconds(5)};
+  /// A holder counts as dead when its claim has not changed for this time, by the waiter's clock.
+  /// A holder that is provably gone counts as dead at once.
+  std::chrono::nanoseconds silence{std::chrono::seconds(60)};
+};
+
+struct VerifyReport {
+  std::uint64_t objects = 0;
+  std::uint64_t trees = 0;
+  std::uint64_t size_bytes = 0;  ///< of all objects and trees in the report
+  std::uint64_t bytes_hashed = 0;
+  std::vector<VerifyFinding> damaged{};
+  /// Entries that an earlier check moved to damaged/ for inspection. They are harmless.
+  std::vector<std::filesystem::path> set_aside{};
+};
 
 /// The content-addressed store (layout: docs/formats/cache.md). Any number of processes may use it
 /// at a time; correctness never depends on a lock. Reading works in a read-only cache. A digest
@@ -101,17 +124,11 @@ class Cache {
                      base::Observer& observer,
                      std::stop_token stop = {});
 
-  /// Unpacks an object into a tree. The same archive is unpacked only once. `kind` is "tar" or
-  /// "zip". The manifest (path, size, sha256, executable bit) is written last, as marker;
-  /// everything is read-only. Throws Error{usage} for another kind, Error{integrity} for a damaged
-  /// or hostile archive, Error{storage|interrupted}; then nothing remains.
-  Tree publish_archive(const Object& archive,
-                       std::string_view kind,
-                       base::Observer& observer,
-                       std::stop_token stop = {},
-                       const base::ArchiveLimits& limits = {});
-  /// Makes one tree of several archives and of `files`, as `publish_tree` takes them; only once,
-  /// too. Throws Error{integrity} where two of them have the same path.
+  /// Unpacks archives into one tree, with `files` as `publish_tree` takes them. The same parts are
+  /// unpacked only once. The manifest (path, size, sha256, executable bit) is written last, as
+  /// marker; everything is read-only. Throws Error{usage} for an unknown kind of the only archive,
+  /// Error{integrity} for a damaged or hostile archive, or where two parts have the same path,
+  /// Error{storage|interrupted}; then nothing remains.
   Tree publish_archives(const std::vector<PackedPart>& archives,
                         const std::map<std::string, Object>& files,
                         base::Observer& observer,
@@ -157,13 +174,12 @@ class Cache {
                   bool writable = false);
 
   /// Hashes everything (`full`), or what the memo does not know, with one thread per core, and
-  /// reads every record. Reports damage and removes nothing. Throws Error{interrupted}.
-  VerifyReport verify(bool full, base::Observer& observer, std::stop_token stop = {});
-  /// Verifies one object or tree. The report counts nothing when there is none.
-  VerifyReport verify_one(const base::Digest& digest,
-                          bool full,
-                          base::Observer& observer,
-                          std::stop_token stop = {});
+  /// reads every record. `only`: verifies one object or tree, and counts nothing when there is
+  /// none. Reports damage and removes nothing. Throws Error{interrupted}.
+  VerifyReport verify(bool full,
+                      base::Observer& observer,
+                      std::stop_token stop = {},
+                      const std::optional<base::Digest>& only = {});
 
  private:
   std::unique_ptr<CacheState> state_;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -31,6 +32,13 @@ struct PackedPart {
   std::string kind{};  ///< "tar" or "zip"
   std::string folder{};
   base::ArchiveLimits limits{};
+};
+
+/// A damaged part of a cache.
+struct VerifyFinding {
+  std::filesystem::path path{};
+  std::string problem{};
+  std::optional<base::Digest> digest{};  ///< of the object or tree; records have none
 };
 
 /// How an object was put at its destination.

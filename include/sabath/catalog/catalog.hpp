@@ -9,7 +9,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,6 +22,7 @@ struct RunRecord;
 namespace sabath::catalog {
 
 class Database;
+class WriteScope;
 
 /// One line of `list runs`.
 struct RunRow {
@@ -117,8 +117,7 @@ class Catalog {
     Transaction& operator=(const Transaction&) = delete;
 
    private:
-    struct State;
-    std::unique_ptr<State> state_;
+    std::unique_ptr<WriteScope> scope_;
   };
 
   /// The newest runs first, of a selection as in `select`, if any. A limit of 0 means all. The
@@ -143,7 +142,6 @@ class Catalog {
                                                     std::string_view key) const;
   /// The keys that values_of knows for these runs.
   std::vector<std::string> keys_of(const std::vector<RunRow>& runs) const;
-  std::vector<DocumentRow> documents(std::string_view kind = {}) const;
   /// Full-text search over documents and runs, best first.
   std::vector<DocumentRow> search(std::string_view words) const;
   CatalogStats stats() const;

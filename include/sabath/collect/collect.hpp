@@ -65,25 +65,10 @@ struct Extraction {
       start_s{};  ///< begin of the run, as the code reported it (MLLOG's `run_start`)
 };
 
-/// Reads metrics from the files of a stage.
-class Extractor {
- public:
-  virtual ~Extractor() = default;
-  virtual spec::SourceKind kind() const = 0;  ///< its word in a recipe's "from"
-  virtual std::string_view description() const = 0;
-  /// Passes every point of the `wanted` metrics (all of this kind, and of this stage) to `sink`
-  /// under the stage's name. JSON lines and MLLOG lines are also read if not wanted. Missing files
-  /// are not errors; unreadable lines are counted, never fatal. Memory does not grow with the
-  /// files.
-  virtual Extraction extract(const StageFiles& files,
-                             const std::vector<spec::MetricSpec>& wanted,
-                             base::SeriesSink& sink) = 0;
-};
-
-/// The only list of extractors.
-std::vector<std::unique_ptr<Extractor>> builtin_extractors();
-
-/// Runs the extractors that apply to this stage, in order. `declared`: the metrics of all stages.
+/// Runs the extractors that apply to this stage, in order, and passes every point to `sink` under
+/// the stage's name. `declared`: the metrics of all stages. JSON lines and MLLOG lines are also
+/// read if not declared. Missing files are not errors; unreadable lines are counted, never fatal.
+/// Memory does not grow with the files.
 Extraction extract_all(const StageFiles& files,
                        const std::vector<spec::MetricSpec>& declared,
                        base::SeriesSink& sink);
@@ -100,6 +85,31 @@ class Summarizer final : public base::SeriesSink {
   void add(base::SeriesId series, const base::SeriesPoint& point) override;
   /// Sorted by stream and name.
   std::vector<spec::MetricSummary> summaries() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// A sink that passes points on to `next` and adds metrics derived from their times
+/// (spec::with_derived): time per epoch and step, steps or samples per second, time to a target.
+/// Adds none for points without times. Memory does not grow with the points.
+class DerivedMetrics final : public base::SeriesSink {
+ public:
+  /// `declared` must outlive this.
+  DerivedMetrics(const std::vector<spec::MetricSpec>& declared, base::SeriesSink& next);
+  ~DerivedMetrics() override;
+  DerivedMetrics(const DerivedMetrics&) = delete;
+  DerivedMetrics& operator=(const DerivedMetrics&) = delete;
+  base::SeriesId open(std::string_view stream, std::string_view metric) override;
+  void add(base::SeriesId series, const base::SeriesPoint& point) override;
+  /// Sets the begin of the run of `stream`, as the code reported it. Default: the first point's
+  /// time.
+  void start(std::string_view stream, double time_s);
+  /// Declares the steps of this series as numbers of samples: derives samples per second instead.
+  void count_samples(std::string_view stream, std::string_view metric);
+  /// To be called after the last point: passes the rest to `next` and returns notes for the user.
+  std::vector<std::string> finish();
 
  private:
   struct State;

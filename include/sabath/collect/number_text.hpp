@@ -15,14 +15,14 @@ enum class Suffix { none, unit };
 /// Reads `text`, with blanks around it, as a number rounded once: "0.5", "-1e-3", "nan", "inf",
 /// "0x1.8p3", Fortran's "1.0D-05". Returns nothing for all else, such as "1,5", "1e999" and 1e-400,
 /// which is not 0.
-std::optional<double> number_of(std::string_view text, Suffix suffix = Suffix::none);
+std::optional<double> number_of(std::string_view text);
 /// The same with all digits of a whole number, also of "0xFFFFFFFFFFFFFFFF". Returns nothing for
 /// one with more digits than base::ExactNumber holds.
 std::optional<base::ExactNumber> exact_number_of(std::string_view text,
                                                  Suffix suffix = Suffix::none);
 /// Why `text` is not such a number: "is not a number", "is too small", "is too large", "has more
 /// digits than can be kept". Empty if it is one.
-std::string_view number_problem(std::string_view text, Suffix suffix = Suffix::none);
+std::string_view number_problem(std::string_view text);
 /// Length of the number, with its sign, at the beginning of `text`; 0 if there is none.
 std::size_t number_size(std::string_view text);
 /// Reads a whole number, also written "3.0" and "3e2". No digit is rounded. Returns nothing for all

@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <limits>
 #include <map>
-#include <set>
 #include <stop_token>
 #include <string>
 #include <vector>

@@ -32,14 +32,12 @@ class CodeWatch {
 
   CodeWatch(const spec::RunPlan& plan, const spec::Recipe& recipe);
 
-  /// Checks the folder before or after a stage, and warns of a change. Skips stages that do not
-  /// name the folder: they do not depend on it.
-  Look before(const std::string& stage, base::Observer& observer);
-  Look after(const std::string& stage, base::Observer& observer);
+  /// Checks the folder before or after a stage, and warns of a change, which `seen` dates. Skips
+  /// stages that do not name the folder: they do not depend on it.
+  Look look(const std::string& stage, const std::string& seen, base::Observer& observer);
   std::vector<spec::CodeChange> changes() const;
 
  private:
-  Look look(const std::string& stage, const std::string& seen, base::Observer& observer);
   /// The current digest, or nothing if the folder was not changed since the last check.
   std::optional<std::string> changed_digest(std::vector<std::string>& files);
 

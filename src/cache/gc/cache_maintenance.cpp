@@ -1,6 +1,6 @@
 #include "cache_state.hpp"
 #include "folder_listing.hpp"
-#include "garbage.hpp"
+#include "objects/damaged.hpp"
 #include "partials/space.hpp"
 #include "records_json.hpp"
 #include "take_inventory.hpp"
@@ -60,7 +60,7 @@ std::vector<SourceRecord> CacheMaintenance::sources() const {
   std::vector<SourceRecord> records;
   for (const Level* const level : state_->levels()) {
     for (const fs::path& path : listing(level->layout.sources())) {
-      if (auto record = level->records.read(path, parse_source))
+      if (auto record = level->records.read<SourceRecord>(path))
         records.push_back(std::move(*record));
     }
   }
@@ -70,9 +70,8 @@ std::vector<SourceRecord> CacheMaintenance::sources() const {
 std::optional<TreeOrigin> CacheMaintenance::origin_of_tree(const base::Digest& digest) const {
   const Layout& layout = state_->own.layout;
   std::vector<fs::path> places{layout.tree(digest)};
-  for (const fs::path& path : listing(layout.damaged())) {
-    if (path.filename().string().starts_with(digest.hex + ".")) places.push_back(path);
-  }
+  for (fs::path& aside : set_aside_of(layout, digest))
+    places.push_back(std::move(aside));
   for (const fs::path& place : places) {
     const auto text = base::read_file_if_exists(place / tree_marker);
     if (!text || base::sha256_of(*text) != digest) continue;
@@ -82,8 +81,8 @@ std::optional<TreeOrigin> CacheMaintenance::origin_of_tree(const base::Digest& d
       origin.files.emplace(entry.path, entry.digest);
     }
     for (const fs::path& path : listing(layout.unpacked())) {
-      const auto tree = state_->own.records.read(path, parse_unpacked);
-      if (tree == digest) origin.archive = base::parse_digest(path.stem().string());
+      const auto unpacked = state_->own.records.read<UnpackedTree>(path);
+      if (unpacked && unpacked->tree == digest) origin.archive = unpacked->archive;
     }
     return origin;
   }
@@ -98,7 +97,7 @@ void CacheMaintenance::pin(const Pin& pin) {
   const Layout& layout = state_->own.layout;
   storing_in(layout.root(), [&] {
     layout.ensure_folder(layout.pins());
-    layout.beneath().write_atomically(pin_path(layout, pin.name), pin_text(pin));
+    layout.beneath().write_atomically(pin_path(layout, pin.name), record_text(pin));
   });
 }
 
@@ -107,14 +106,6 @@ bool CacheMaintenance::unpin(const std::string& name) {
   const int code = state_->own.layout.beneath().unlink(path);
   if (code != 0 && code != ENOENT) base::throw_errno(path.string(), "cannot remove", code);
   return code == 0;
-}
-
-GarbageReport CacheMaintenance::collect(const GarbageOptions& options,
-                                        base::Observer& observer,
-                                        std::stop_token stop) {
-  Inventory inventory;
-  take_inventory(state_->own, inventory, observer, stop);
-  return collect_garbage(*state_, inventory, options, stop);
 }
 
 }  // namespace sabath::cache

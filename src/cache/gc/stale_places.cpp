@@ -1,5 +1,6 @@
+#include "stale_places.hpp"
+
 #include "folder_listing.hpp"
-#include "garbage.hpp"
 #include "objects/file_status.hpp"
 #include "take_inventory.hpp"
 
@@ -60,16 +61,6 @@ bool is_long_unchanged(const CacheState& state, const Place& attempt, base::Wall
   return false;
 }
 
-/// Returns the folders of attempts at published objects, by digest. An attempt under a URL may be
-/// of a newer version, and is not among them.
-std::set<fs::path> needless_partials(const Layout& layout, const Inventory& inventory) {
-  std::set<fs::path> folders;
-  for (const Stored& stored : inventory.stored) {
-    if (stored.kind == Stored::Kind::object) folders.insert(layout.partial(stored.digest.hex));
-  }
-  return folders;
-}
-
 /// Adds short-lived files that single flights left beside the claims.
 void add_remains_of_claims(const Layout& layout, base::WallTime cut, std::vector<Place>& stale) {
   for (const fs::path& path : listing(layout.claims())) {
@@ -103,7 +94,12 @@ std::vector<Place> stale_places(const CacheState& state,
                                 const Inventory& inventory,
                                 base::WallTime cut) {
   const base::ProcessIdentity self = base::ProcessIdentity::current();
-  const auto needless = needless_partials(state.own.layout, inventory);
+  // Attempts at published objects, by digest; one under a URL may be of a newer version.
+  std::set<fs::path> needless;
+  for (const Stored& stored : inventory.stored) {
+    if (stored.kind == Stored::Kind::object)
+      needless.insert(state.own.layout.partial(stored.digest.hex));
+  }
   std::vector<Place> stale;
   add_remains_of_claims(state.own.layout, std::min(cut, state.clock.now() - rest_of_claims), stale);
   for (const Place& one : inventory.places) {

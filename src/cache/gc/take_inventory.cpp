@@ -79,14 +79,134 @@ class InventoryOf {
   InventoryOf(const Level& level, base::Observer& observer, const std::stop_token& stop)
       : layout_(level.layout), trees_(level.trees), observer_(observer), stop_(stop) {}
 
-  std::vector<Stored> take();
+  std::vector<Stored> take() {
+    add_objects();
+    add_trees();
+    add_references();
+    std::vector<Stored> all;
+    for (auto& [hex, object] : objects_)
+      all.push_back(std::move(object));
+    for (auto& [hex, tree] : by_tree_)
+      all.push_back(std::move(tree));
+    return all;
+  }
 
  private:
-  void add_objects();
-  void add_trees();
-  void add_tree(const ListedDigest& listed);
-  void add_tree_file(Stored& tree, const base::ArchiveEntry& entry);
-  void add_references();
+  void add_objects() {
+    for (const ListedDigest& listed : listed_objects(layout_)) {
+      const auto status = link_status(listed.path);
+      if (!status) continue;
+      Stored object;
+      object.digest = listed.digest;
+      object.root = layout_.root();
+      object.path = listed.path;
+      object.size_bytes = static_cast<std::uint64_t>(status->st_size);
+      object.disk_bytes = disk_bytes_of(*status);
+      object.owner = status->st_uid;
+      object.last_used = last_touched(*status);
+      add_note(layout_.used_object(listed.digest), object);
+      objects_.emplace(listed.digest.hex, std::move(object));
+    }
+  }
+
+  void add_trees() {
+    const std::vector<ListedDigest> trees = listed_trees(layout_);
+    base::Progress progress{.task = "looking at trees", .total = trees.size(), .in_bytes = false};
+    for (const ListedDigest& listed : trees) {
+      check_stop();
+      add_tree(listed);
+      ++progress.done;
+      if (trees.size() >= many_trees) observer_.progress(progress);
+    }
+    progress.finished = true;
+    if (trees.size() >= many_trees) observer_.progress(progress);
+  }
+
+  void add_tree(const ListedDigest& listed) {
+    const auto status = link_status(listed.path);
+    if (!status) return;
+    Stored tree;
+    tree.kind = Stored::Kind::tree;
+    tree.digest = listed.digest;
+    tree.root = layout_.root();
+    tree.path = listed.path;
+    tree.owner = status->st_uid;
+    tree.last_used = std::max(wall_time(status->st_mtim), wall_time(status->st_ctim));
+    add_note(layout_.used_tree(listed.digest), tree);
+    tree.disk_bytes = disk_bytes_of(*status);
+    const TreeLook look = trees_.look(listed.digest);
+    tree.files = look.entries.size();
+    tree.size_bytes = look.inspection.size_bytes;
+    for (const base::ArchiveEntry& entry : look.entries)
+      add_tree_file(tree, entry);
+    std::ranges::sort(tree.objects);
+    tree.objects.erase(std::unique(tree.objects.begin(), tree.objects.end()), tree.objects.end());
+    for (const base::Digest& digest : tree.objects)
+      ++objects_.at(digest.hex).trees;
+    if (look.entries.empty()) {
+      // Without a right manifest, only the files on disk are known.
+      const Place place = measured({"tree", "", layout_.root(), listed.path, 0, 0});
+      tree.files = place.files;
+      tree.disk_bytes = place.disk_bytes;
+    }
+    by_tree_.emplace(listed.digest.hex, std::move(tree));
+  }
+
+  void add_tree_file(Stored& tree, const base::ArchiveEntry& entry) {
+    const fs::path path = tree.path / entry.path;
+    const auto status = link_status(path);
+    const auto object = objects_.find(entry.digest.hex);
+    if (object != objects_.end()) {
+      tree.objects.push_back(entry.digest);
+    }
+    if (!status) return;
+    if (S_ISLNK(status->st_mode)) {
+      // Reading through a link sets the access time of the target.
+      const auto target = entry.link_target.empty() ? target_status(path) : std::nullopt;
+      if (target) tree.last_used = std::max(tree.last_used, wall_time(target->st_atim));
+      tree.disk_bytes += disk_bytes_of(*status);
+      return;
+    }
+    tree.last_used = std::max(tree.last_used, last_touched(*status));
+    if (object != objects_.end() && begin_in_same_blocks(path, object->second.path)) return;
+    tree.disk_bytes += disk_bytes_of(*status);
+  }
+
+  void add_references() {
+    const auto add = [this](const base::Digest& digest, auto&& what) {
+      if (const auto found = objects_.find(digest.hex); found != objects_.end())
+        what(found->second);
+      if (const auto found = by_tree_.find(digest.hex); found != by_tree_.end())
+        what(found->second);
+    };
+    for (const fs::path& path : listing(layout_.sources())) {
+      if (const auto record = read_record<SourceRecord>(path)) {
+        add(record->digest, [&](Stored& stored) { stored.sources.push_back(record->url); });
+      }
+    }
+    for (const fs::path& path : listing(layout_.stages())) {
+      check_stop();
+      const auto record = read_record<StageOutputs>(path);
+      if (!record) continue;
+      // A record with a missing output is not used, and keeps nothing.
+      const bool counts = std::ranges::all_of(record->outputs, [this](const auto& output) {
+        return objects_.contains(output.second.hex);
+      });
+      if (!counts) continue;
+      for (const auto& [name, digest] : record->outputs)
+        add(digest, [&](Stored& stored) { stored.stages.push_back(record->run_id); });
+    }
+    for (const fs::path& path : listing(layout_.unpacked())) {
+      const auto unpacked = read_record<UnpackedTree>(path);
+      const auto found = unpacked ? by_tree_.find(unpacked->tree.hex) : by_tree_.end();
+      if (found != by_tree_.end()) found->second.unpacked_from = unpacked->archive;
+    }
+    for (const Pin& pin : pins_in(layout_)) {
+      for (const base::Digest& digest : pin.digests)
+        add(digest, [&](Stored& stored) { stored.pins.push_back(pin.name); });
+    }
+  }
+
   void check_stop() const {
     if (stop_.stop_requested()) {
       throw base::Error(base::ErrorKind::interrupted, "cache: interrupted");
@@ -100,136 +220,6 @@ class InventoryOf {
   std::map<std::string, Stored> objects_{};  ///< by hex
   std::map<std::string, Stored> by_tree_{};
 };
-
-void InventoryOf::add_objects() {
-  for (const ListedDigest& listed : listed_objects(layout_)) {
-    const auto status = link_status(listed.path);
-    if (!status) continue;
-    Stored object;
-    object.digest = listed.digest;
-    object.root = layout_.root();
-    object.path = listed.path;
-    object.size_bytes = static_cast<std::uint64_t>(status->st_size);
-    object.disk_bytes = disk_bytes_of(*status);
-    object.owner = status->st_uid;
-    object.last_used = last_touched(*status);
-    add_note(layout_.used_object(listed.digest), object);
-    objects_.emplace(listed.digest.hex, std::move(object));
-  }
-}
-
-void InventoryOf::add_tree_file(Stored& tree, const base::ArchiveEntry& entry) {
-  const fs::path path = tree.path / entry.path;
-  const auto status = link_status(path);
-  const auto object = objects_.find(entry.digest.hex);
-  if (object != objects_.end()) {
-    tree.objects.push_back(entry.digest);
-  }
-  if (!status) return;
-  if (S_ISLNK(status->st_mode)) {
-    // Reading through a link sets the access time of the target.
-    const auto target = entry.link_target.empty() ? target_status(path) : std::nullopt;
-    if (target) tree.last_used = std::max(tree.last_used, wall_time(target->st_atim));
-    tree.disk_bytes += disk_bytes_of(*status);
-    return;
-  }
-  tree.last_used = std::max(tree.last_used, last_touched(*status));
-  if (object != objects_.end() && begin_in_same_blocks(path, object->second.path)) return;
-  tree.disk_bytes += disk_bytes_of(*status);
-}
-
-void InventoryOf::add_tree(const ListedDigest& listed) {
-  const auto status = link_status(listed.path);
-  if (!status) return;
-  Stored tree;
-  tree.kind = Stored::Kind::tree;
-  tree.digest = listed.digest;
-  tree.root = layout_.root();
-  tree.path = listed.path;
-  tree.owner = status->st_uid;
-  tree.last_used = std::max(wall_time(status->st_mtim), wall_time(status->st_ctim));
-  add_note(layout_.used_tree(listed.digest), tree);
-  tree.disk_bytes = disk_bytes_of(*status);
-  const TreeLook look = trees_.look(listed.digest);
-  tree.files = look.entries.size();
-  tree.size_bytes = look.inspection.size_bytes;
-  for (const base::ArchiveEntry& entry : look.entries)
-    add_tree_file(tree, entry);
-  std::sort(tree.objects.begin(), tree.objects.end());
-  tree.objects.erase(std::unique(tree.objects.begin(), tree.objects.end()), tree.objects.end());
-  for (const base::Digest& digest : tree.objects)
-    ++objects_.at(digest.hex).trees;
-  if (look.entries.empty()) {
-    // Without a right manifest, only the files on disk are known.
-    const Place place = measured({"tree", "", layout_.root(), listed.path, 0, 0});
-    tree.files = place.files;
-    tree.disk_bytes = place.disk_bytes;
-  }
-  by_tree_.emplace(listed.digest.hex, std::move(tree));
-}
-
-void InventoryOf::add_trees() {
-  const std::vector<ListedDigest> trees = listed_trees(layout_);
-  base::Progress progress;
-  progress.task = "looking at trees";
-  progress.total = trees.size();
-  progress.in_bytes = false;
-  for (const ListedDigest& listed : trees) {
-    check_stop();
-    add_tree(listed);
-    ++progress.done;
-    if (trees.size() >= many_trees) observer_.progress(progress);
-  }
-  progress.finished = true;
-  if (trees.size() >= many_trees) observer_.progress(progress);
-}
-
-void InventoryOf::add_references() {
-  const auto add = [this](const base::Digest& digest, auto&& what) {
-    if (const auto found = objects_.find(digest.hex); found != objects_.end()) what(found->second);
-    if (const auto found = by_tree_.find(digest.hex); found != by_tree_.end()) what(found->second);
-  };
-  for (const fs::path& path : listing(layout_.sources())) {
-    if (const auto record = read_record(path, parse_source)) {
-      add(record->digest, [&](Stored& stored) { stored.sources.push_back(record->url); });
-    }
-  }
-  for (const fs::path& path : listing(layout_.stages())) {
-    check_stop();
-    const auto record = read_record(path, parse_stage);
-    if (!record) continue;
-    // A record with a missing output is not used, and keeps nothing.
-    const bool counts =
-        std::all_of(record->outputs.begin(), record->outputs.end(), [this](const auto& output) {
-          return objects_.contains(output.second.hex);
-        });
-    if (!counts) continue;
-    for (const auto& [name, digest] : record->outputs)
-      add(digest, [&](Stored& stored) { stored.stages.push_back(record->run_id); });
-  }
-  for (const fs::path& path : listing(layout_.unpacked())) {
-    const auto archive = base::parse_digest(path.stem().string());
-    const auto tree = read_record(path, parse_unpacked);
-    const auto found = tree ? by_tree_.find(tree->hex) : by_tree_.end();
-    if (archive && found != by_tree_.end()) found->second.unpacked_from = *archive;
-  }
-  for (const Pin& pin : pins_in(layout_)) {
-    for (const base::Digest& digest : pin.digests)
-      add(digest, [&](Stored& stored) { stored.pins.push_back(pin.name); });
-  }
-}
-
-std::vector<Stored> InventoryOf::take() {
-  add_objects();
-  add_trees();
-  add_references();
-  std::vector<Stored> all;
-  for (auto& [hex, object] : objects_)
-    all.push_back(std::move(object));
-  for (auto& [hex, tree] : by_tree_)
-    all.push_back(std::move(tree));
-  return all;
-}
 
 /// The folders two levels beneath, such as envs/<kind>/<key> and partial/<key>/<attempt>.
 void add_places(const Layout& layout,
@@ -256,10 +246,9 @@ std::vector<Pin> pins_in(const Layout& layout) {
   std::vector<Pin> pins;
   for (const fs::path& path : listing(layout.pins())) {
     if (path.filename().string().starts_with(".")) continue;  // being written
-    if (auto pin = read_record(path, parse_pin)) pins.push_back(std::move(*pin));
+    if (auto pin = read_record<Pin>(path)) pins.push_back(std::move(*pin));
   }
-  std::stable_sort(
-      pins.begin(), pins.end(), [](const Pin& a, const Pin& b) { return a.name < b.name; });
+  std::ranges::stable_sort(pins, {}, &Pin::name);
   return pins;
 }
 

@@ -3,7 +3,6 @@
 #include "file_status.hpp"
 
 #include <sabath/base/error.hpp>
-#include <sabath/base/file.hpp>
 
 #include <algorithm>
 #include <functional>
@@ -39,7 +38,7 @@ std::vector<fs::path> set_aside_of(const Layout& layout, const base::Digest& dig
        it.increment(code)) {
     if (it->path().filename().string().starts_with(digest.hex + ".")) paths.push_back(it->path());
   }
-  std::sort(paths.begin(), paths.end(), std::greater<>());
+  std::ranges::sort(paths, std::greater<>());
   return paths;
 }
 

@@ -27,7 +27,7 @@ Digester& Digester::operator=(const Digester& other) {
 }
 
 bool Digester::computes(base::DigestAlgorithm algorithm) const {
-  return std::find(algorithms_.begin(), algorithms_.end(), algorithm) != algorithms_.end();
+  return std::ranges::find(algorithms_, algorithm) != algorithms_.end();
 }
 
 void Digester::update(base::ByteView bytes) {

@@ -51,14 +51,6 @@ void Extents::remove(base::ByteRange range) {
   }
 }
 
-void Extents::clear() {
-  *this = {};
-}
-
-std::uint64_t Extents::end() const {
-  return stretches_.empty() ? 0 : stretches_.rbegin()->second.end;
-}
-
 bool Extents::touches(base::ByteRange range) const {
   if (range.begin >= range.end) return false;
   const auto next = stretches_.lower_bound(range.end);

@@ -14,12 +14,12 @@ class Extents {
   /// Replaces what the range had before.
   void add(base::ByteRange range, unsigned source);
   void remove(base::ByteRange range);
-  void clear();
+  void clear() { *this = {}; }
   /// Bytes from the beginning without a gap.
   std::uint64_t prefix() const noexcept { return prefix_; }
   std::uint64_t bytes() const noexcept { return bytes_; }
   /// One past the last byte.
-  std::uint64_t end() const;
+  std::uint64_t end() const { return stretches_.empty() ? 0 : stretches_.rbegin()->second.end; }
   /// Says whether any byte of the range is written.
   bool touches(base::ByteRange range) const;
   /// Returns the ranges, sorted; adjacent ranges of one source are one.
@@ -30,9 +30,9 @@ class Extents {
     std::uint64_t end = 0;
     unsigned source = 0;
   };
-  using Stretches = std::map<std::uint64_t, Stretch>;
 
-  Stretches stretches_{};  ///< by begin; apart from each other or of other sources
+  std::map<std::uint64_t, Stretch>
+      stretches_{};  ///< by begin; apart from each other or of other sources
   std::uint64_t prefix_ = 0;
   std::uint64_t bytes_ = 0;
 };

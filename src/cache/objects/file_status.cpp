@@ -14,9 +14,6 @@
 namespace sabath::cache {
 namespace {
 
-using base::Error;
-using base::ErrorKind;
-
 std::optional<FileStatus> status_at(const std::filesystem::path& path, int flags) {
   FileStatus status{};
   if (::fstatat(AT_FDCWD, path.c_str(), &status, flags) == 0) return status;
@@ -79,7 +76,8 @@ HashedFile hash_file(const std::filesystem::path& path, const ReadProgress& prog
   for (std::size_t blocks = 0;; ++blocks) {
     // A small file is read after a signal, too: a run that ends must still find its objects.
     if (blocks > 1 && base::stop_was_requested())
-      throw Error(ErrorKind::interrupted, path.string() + ": interrupted while it was hashed");
+      throw base::Error(base::ErrorKind::interrupted,
+                        path.string() + ": interrupted while it was hashed");
     const ssize_t got = ::read(fd.get(), buffer.data(), buffer.size());
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) base::throw_errno(path.string(), "cannot read", errno);

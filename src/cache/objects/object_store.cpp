@@ -3,7 +3,6 @@
 #include "damaged.hpp"
 
 #include <sabath/base/error.hpp>
-#include <sabath/base/file.hpp>
 
 #include <cerrno>
 #include <system_error>
@@ -51,26 +50,22 @@ Inspection ObjectStore::inspect(const base::Digest& digest,
   const auto status = link_status(path);
   if (!status) return result;
   result.exists = true;
+  result.status = *status;
   result.size_bytes = static_cast<std::uint64_t>(status->st_size);
-  result.inode = status->st_ino;
   if (!S_ISREG(status->st_mode)) {
     result.damaged.push_back({path, "is not a regular file"});
     return result;
   }
-  result.status = *status;
-  result.fingerprint = fingerprint(*status);
   const bool may_be_known = !full && base::is_trusted_owner(status->st_uid, trust_);
-  if (may_be_known && memo_.vouches(Memo::Kind::object, digest, result.fingerprint)) {
+  if (may_be_known && memo_.vouches(Memo::Kind::object, digest, fingerprint(*status))) {
     if (progress) progress(result.size_bytes);
     return result;
   }
   const HashedFile hashed = hash_file(path, progress);
   result.bytes_hashed = static_cast<std::uint64_t>(hashed.status.st_size);
-  result.inode = hashed.status.st_ino;
   result.status = hashed.status;
-  result.fingerprint = fingerprint(hashed.status);
   if (hashed.digest == digest) {
-    memo_.remember(Memo::Kind::object, digest, result.fingerprint);
+    memo_.remember(Memo::Kind::object, digest, fingerprint(hashed.status));
   } else {
     memo_.forget(Memo::Kind::object, digest);
     result.damaged.push_back({path, "has bytes of " + hashed.digest.text()});
@@ -100,7 +95,7 @@ std::optional<ObjectStore::Found> ObjectStore::look(const base::Digest& digest) 
     if (!link_status(path)) return std::nullopt;  // collected in this moment
     return found;
   }
-  if (uses_ != nullptr) set_aside(layout_, clock_, path, digest, inspection.inode);
+  if (uses_ != nullptr) set_aside(layout_, clock_, path, digest, inspection.status.st_ino);
   return std::nullopt;
 }
 

@@ -8,7 +8,6 @@
 #include <sabath/base/clock.hpp>
 #include <sabath/base/trust.hpp>
 #include <sabath/cache/content.hpp>
-#include <sabath/cache/verify_report.hpp>
 
 #include <cstdint>
 #include <filesystem>
@@ -23,10 +22,8 @@ struct Inspection {
   bool exists = false;
   std::uint64_t size_bytes = 0;
   std::uint64_t bytes_hashed = 0;
-  std::uint64_t inode = 0;    ///< of the inspected entry
-  std::string fingerprint{};  ///< of an object, before it was read
-  FileStatus status{};        ///< the same as the kernel says it
-  Tree tree{};                ///< for a tree with a right manifest
+  FileStatus status{};  ///< of the inspected entry, before it was read
+  Tree tree{};          ///< for a tree with a right manifest
   std::vector<VerifyFinding> damaged{};
 };
 

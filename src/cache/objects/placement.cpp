@@ -9,6 +9,7 @@
 
 #include <linux/fs.h>
 
+#include <array>
 #include <cerrno>
 #include <limits>
 #include <vector>
@@ -98,15 +99,8 @@ bool link_to(const Object& object, const fs::path& destination) {
 }  // namespace
 
 std::string_view to_string(Placement placement) {
-  switch (placement) {
-    case Placement::reflink:
-      return "reflink";
-    case Placement::symlink:
-      return "symlink";
-    case Placement::copy:
-      return "copy";
-  }
-  return "copy";
+  constexpr std::array<std::string_view, 3> names{"reflink", "symlink", "copy"};
+  return names.at(static_cast<std::size_t>(placement));
 }
 
 bool share_blocks(int from, int to) {

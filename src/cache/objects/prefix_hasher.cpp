@@ -27,19 +27,9 @@ PrefixHasher::PrefixHasher(int fd,
                            const BlockPool& pool)
     : fd_(fd), path_(std::move(path)), pool_(pool), digester_(wanted) {}
 
-PrefixHasher::~PrefixHasher() {
-  if (!is_threaded_) return;
-  {
-    const std::lock_guard lock(mutex_);
-    ends_ = true;
-  }
-  work_.notify_one();
-  thread_.join();
-}
-
 void PrefixHasher::follow(std::uint64_t prefix_bytes, Block block) {
-  if (!is_threaded_ && prefix_bytes >= small_file_bytes) start();
-  if (!is_threaded_ && block.begin == hashed_bytes_ && block.range().end <= prefix_bytes) {
+  if (!thread_.joinable() && prefix_bytes >= small_file_bytes) start();
+  if (!thread_.joinable() && block.begin == hashed_bytes_ && block.range().end <= prefix_bytes) {
     prefix_bytes_ = prefix_bytes;
     digester_.update(block.bytes);
     hashed_bytes_ = digester_.bytes();
@@ -50,7 +40,7 @@ void PrefixHasher::follow(std::uint64_t prefix_bytes, Block block) {
     const std::lock_guard lock(mutex_);
     prefix_bytes_ = prefix_bytes;
     keep(std::move(block));
-    wakes = is_threaded_ && !is_hashing_ && has_work();
+    wakes = thread_.joinable() && !is_hashing_ && has_work();
   }
   if (wakes) work_.notify_one();
 }
@@ -81,7 +71,7 @@ void PrefixHasher::rewind(std::uint64_t offset_bytes) {
 }
 
 std::vector<base::Digest> PrefixHasher::digests() {
-  if (!is_threaded_) {
+  if (!thread_.joinable()) {
     std::vector<std::byte> buffer;
     while (hashed_bytes_ < prefix_bytes_) {
       Portion portion = next_portion();
@@ -101,8 +91,7 @@ std::vector<base::Digest> PrefixHasher::digests() {
 
 void PrefixHasher::start() {
   try {
-    thread_ = std::thread([this] { run(); });
-    is_threaded_ = true;
+    thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
   } catch (const std::system_error&) {
     // The limit of processes is reached; `digests` does the work.
   }
@@ -133,12 +122,12 @@ PrefixHasher::Portion PrefixHasher::next_portion() {
   return portion;
 }
 
-void PrefixHasher::run() {
+void PrefixHasher::run(const std::stop_token& stop) {
   std::vector<std::byte> buffer;
   std::unique_lock lock(mutex_);
   while (true) {
-    work_.wait(lock, [this] { return ends_ || has_work(); });
-    if (ends_) return;
+    work_.wait(lock, stop, [this] { return has_work(); });
+    if (stop.stop_requested()) return;
     Portion portion = next_portion();
     is_hashing_ = true;
     lock.unlock();

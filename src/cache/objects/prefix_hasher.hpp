@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <map>
 #include <mutex>
+#include <stop_token>
 #include <thread>
 #include <vector>
 
@@ -32,7 +33,7 @@ class PrefixHasher {
                std::filesystem::path path,
                const std::vector<base::Digest>& wanted,
                const BlockPool& pool);
-  ~PrefixHasher();
+  ~PrefixHasher() = default;
   PrefixHasher(const PrefixHasher&) = delete;
   PrefixHasher& operator=(const PrefixHasher&) = delete;
 
@@ -52,7 +53,7 @@ class PrefixHasher {
   };
 
   void start();
-  void run();
+  void run(const std::stop_token& stop);
   bool has_work() const;
   void keep(Block block);
   Portion next_portion();
@@ -62,19 +63,17 @@ class PrefixHasher {
   std::filesystem::path path_;
   const BlockPool& pool_;
   std::mutex mutex_{};
-  std::condition_variable work_{};     ///< there are bytes to hash, or it ends
-  std::condition_variable resting_{};  ///< a block was hashed
+  std::condition_variable_any work_{};  ///< there are bytes to hash, or it ends
+  std::condition_variable resting_{};   ///< a block was hashed
   std::uint64_t prefix_bytes_ = 0;
   std::uint64_t hashed_bytes_ = 0;
   std::map<std::uint64_t, Block> kept_{};  ///< by begin; from `hashed_bytes_` on
   bool is_hashing_ = false;
   bool wants_rest_ = false;  ///< less than a block, too
-  bool ends_ = false;
   std::exception_ptr problem_{};
   Digester digester_;
   std::vector<Digester> snapshots_{};  ///< of earlier states, in order
-  bool is_threaded_ = false;
-  std::thread thread_{};
+  std::jthread thread_{};              ///< last: it ends before what it uses
 };
 
 }  // namespace sabath::cache

@@ -1,7 +1,7 @@
 #include "small_file.hpp"
 
 #include "digester.hpp"
-#include "partials/borrowed_folder.hpp"
+#include "partials/attempt_folder.hpp"
 #include "partials/partial_checks.hpp"
 
 #include <sabath/base/error.hpp>
@@ -17,16 +17,9 @@
 #include <unistd.h>
 
 namespace sabath::cache {
-namespace {
 
 namespace fs = std::filesystem;
 using base::ByteRange;
-using base::Error;
-using base::ErrorKind;
-
-constexpr std::uint64_t most_in_memory = 1U << 20U;
-
-}  // namespace
 
 SmallFile::SmallFile(base::Beneath beneath,
                      fs::path path,
@@ -63,13 +56,9 @@ void SmallFile::reserve(std::uint64_t size_bytes) {
   }
 }
 
-std::uint64_t SmallFile::piece_bytes() const {
-  return most_in_memory;
-}
-
 unsigned SmallFile::number_of(const base::ByteSource& source) {
   borrowed_.clear();
-  const auto known = std::find(sources_.begin(), sources_.end(), source);
+  const auto known = std::ranges::find(sources_, source);
   const auto number = static_cast<unsigned>(known - sources_.begin());
   if (known != sources_.end()) return number;
   for (const auto& [range, old] : present_.list()) {
@@ -206,7 +195,7 @@ std::vector<base::Digest> SmallFile::finish_borrowed() {
     base::throw_errno(borrowed_.string(), "cannot read", errno);
   }
   if (!S_ISREG(status.st_mode)) {
-    throw Error(ErrorKind::storage, borrowed_.string() + ": is not a regular file");
+    throw base::Error(base::ErrorKind::storage, borrowed_.string() + ": is not a regular file");
   }
   final_bytes_ = static_cast<std::uint64_t>(status.st_size);
   auto result = digests_of(fd.get(), borrowed_, final_bytes_, wanted_);

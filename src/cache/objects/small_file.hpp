@@ -33,7 +33,7 @@ class SmallFile final : public base::PartialFile {
   SmallFile& operator=(const SmallFile&) = delete;
 
   void reserve(std::uint64_t size_bytes) override;
-  std::uint64_t piece_bytes() const override;
+  std::uint64_t piece_bytes() const override { return most_in_memory; }
   unsigned number_of(const base::ByteSource& source) override;
   const std::vector<base::ByteSource>& sources() const override { return sources_; }
   void write_at(std::uint64_t offset_bytes, base::ByteView bytes, unsigned source = 0) override;
@@ -55,6 +55,8 @@ class SmallFile final : public base::PartialFile {
   std::uint64_t size_bytes() const noexcept { return final_bytes_; }
 
  private:
+  static constexpr std::uint64_t most_in_memory = 1U << 20U;
+
   /// Called before bytes are written, and where any are forgotten.
   void hash(std::uint64_t offset_bytes, base::ByteView bytes);
   void forget_hashes();

@@ -84,8 +84,4 @@ void WriteBlocks::end_all() {
     end_at(open_.begin()->first);
 }
 
-void WriteBlocks::clear() {
-  open_.clear();
-}
-
 }  // namespace sabath::cache

@@ -76,7 +76,7 @@ class WriteBlocks {
   void end_at(std::uint64_t offset_bytes);
   void end_all();
   /// Drops blocks that have not ended.
-  void clear();
+  void clear() { open_.clear(); }
 
  private:
   Block continued(std::uint64_t offset_bytes, unsigned source);

@@ -3,6 +3,7 @@
 #include "claim.hpp"
 #include "objects/file_status.hpp"
 
+#include <sabath/base/digest.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/own_tree.hpp>
@@ -11,14 +12,13 @@
 #include <string>
 #include <utility>
 
-#include <sys/stat.h>
-
 namespace sabath::cache {
 namespace {
 
 namespace fs = std::filesystem;
 
 constexpr std::string_view left_prefix = "left.";
+constexpr std::string_view borrowed_prefix = "borrowed.";
 
 bool is_orphan(const std::string& name, const base::ProcessIdentity& self) {
   if (name.starts_with(left_prefix)) return true;
@@ -135,6 +135,50 @@ std::vector<Attempt> Attempt::take_orphans(const Layout& layout,
     }
   }
   return taken;
+}
+
+fs::path borrowed_folder(const fs::path& attempt, std::string_view borrower) {
+  const std::string name =
+      base::is_safe_name(borrower) ? std::string(borrower) : base::sha256_of(borrower).hex;
+  return attempt / (std::string(borrowed_prefix) + name);
+}
+
+std::vector<fs::path> borrowed_folders(const fs::path& attempt) {
+  std::vector<fs::path> folders;
+  std::error_code code;
+  for (fs::directory_iterator it(attempt, code), end; !code && it != end; it.increment(code)) {
+    std::error_code ignored;
+    if (it->path().filename().string().starts_with(borrowed_prefix) && it->is_directory(ignored) &&
+        !fs::is_empty(it->path(), ignored)) {
+      folders.push_back(it->path());
+    }
+  }
+  return folders;
+}
+
+bool may_have_borrowed_folders(const fs::path& attempt) {
+  if (!borrowed_folders(attempt).empty()) return true;
+  std::error_code code;
+  const fs::directory_iterator readable(attempt, code);
+  return static_cast<bool>(code);
+}
+
+void move_borrowed_folders(const base::Beneath& beneath, const fs::path& from, const fs::path& to) {
+  for (const fs::path& folder : borrowed_folders(from)) {
+    // Fails where the same borrower has a folder there; that one stays.
+    beneath.rename(folder, to / folder.filename());
+  }
+}
+
+std::uint64_t bytes_beneath(const fs::path& folder) {
+  std::uint64_t bytes = 0;
+  std::error_code code;
+  for (fs::recursive_directory_iterator it(folder, code), end; !code && it != end;
+       it.increment(code)) {
+    std::error_code ignored;
+    if (fs::is_regular_file(it->symlink_status(ignored))) bytes += it->file_size(ignored);
+  }
+  return bytes;
 }
 
 }  // namespace sabath::cache

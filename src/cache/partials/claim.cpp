@@ -5,9 +5,9 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 
-#include <array>
+#include <fmt/format.h>
+
 #include <cerrno>
-#include <charconv>
 #include <random>
 #include <system_error>
 #include <utility>
@@ -47,10 +47,7 @@ Linked make_claim(const Layout& layout, const fs::path& path, const ClaimRecord&
 
 std::string random_name() {
   std::random_device device;
-  std::array<char, 16> digits{};
-  const std::uint64_t number = (std::uint64_t{device()} << 32U) | device();
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number, 16).ptr;
-  return {digits.data(), end};
+  return fmt::format("{:x}", (std::uint64_t{device()} << 32U) | device());
 }
 
 std::unique_ptr<Claim> Claim::take(const Layout& layout,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "journal_file.hpp"
 #include "objects/run_sums.hpp"
 
 #include <cstdint>
@@ -25,7 +26,6 @@ struct JournalContent {
 std::string size_line(std::uint64_t size_bytes);
 std::string source_line(std::size_t number, const base::ByteSource& source);
 std::string range_lines(const std::vector<RangeSum>& ranges);
-std::string drop_line(base::ByteRange range);
 std::string journal_text(const JournalContent& content);
 
 /// Ignores a torn last line. Leaves out ranges that were dropped later; a range that was written
@@ -39,5 +39,46 @@ std::optional<JournalContent> read_journal(const std::filesystem::path& path);
 /// thread per core and leaves out unreadable parts. Throws Error{storage} where the file or all of
 /// its parts are unreadable: then its content is unknown.
 JournalContent only_intact(const std::filesystem::path& file, JournalContent content);
+
+/// Returns the piece size of a partial object: a power of two from 1 to 64 MiB, so that there are
+/// at most 2048 pieces where possible. Without a size: 1 MiB.
+std::uint64_t piece_bytes_of(std::optional<std::uint64_t> size_bytes);
+
+/// The journal of a partial object: its size, its sources and the checksum of each part. A fact is
+/// on disk at once. Every member that changes something throws Error{storage}.
+class PartJournal {
+ public:
+  /// Replaces the file by one with this content.
+  PartJournal(const base::Beneath& beneath,
+              const std::filesystem::path& path,
+              const JournalContent& adopted);
+
+  const std::optional<std::uint64_t>& size_bytes() const noexcept { return size_bytes_; }
+  const std::vector<base::ByteSource>& sources() const noexcept { return sources_; }
+  std::uint64_t piece_bytes() const { return piece_bytes_of(size_bytes_); }
+  JournalContent content() const { return {size_bytes_, sources_, sums_.finished()}; }
+
+  void set_size(std::uint64_t size_bytes);
+  void add_source(const base::ByteSource& source);
+  /// Sums bytes that are now in the file. No byte may be in a part already. `ends`: nothing will
+  /// continue this part.
+  void add(std::uint64_t offset_bytes, base::ByteView bytes, unsigned source, bool ends);
+  /// Forgets every part that has a byte of the range.
+  void forget(base::ByteRange range);
+  /// Forgets size and parts; keeps the sources and their numbers, unless `forgets_sources`.
+  void clear(bool forgets_sources);
+  /// Sums all of `present` that has no checksum yet. Reads what did not arrive in order.
+  void sum_rest(int fd,
+                const std::filesystem::path& path,
+                const std::vector<base::SourcedRange>& present);
+  /// Reserves space for the lines of a file of this size.
+  void make_room(std::uint64_t size_bytes) const noexcept;
+
+ private:
+  JournalFile file_;
+  std::optional<std::uint64_t> size_bytes_;
+  std::vector<base::ByteSource> sources_;
+  RunSums sums_{};
+};
 
 }  // namespace sabath::cache

@@ -3,6 +3,8 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <utility>
@@ -43,7 +45,6 @@ void JournalFile::make_room(std::uint64_t bytes) const noexcept {
 }
 
 std::string as_field(std::string_view text) {
-  constexpr std::string_view digits = "0123456789abcdef";
   if (text.empty()) return "-";
   std::string field;
   for (const char c : text) {
@@ -51,9 +52,7 @@ std::string as_field(std::string_view text) {
     if (byte > 0x20 && byte < 0x7f && c != '%' && (c != '-' || text.size() > 1)) {
       field += c;
     } else {
-      field += '%';
-      field += digits[byte >> 4U];
-      field += digits[byte & 15U];
+      field += fmt::format("%{:02x}", byte);
     }
   }
   return field;

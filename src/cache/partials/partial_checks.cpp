@@ -42,8 +42,8 @@ void check_complete(const Extents& present, std::optional<std::uint64_t> announc
 
 base::DigestMatch match_of(const std::vector<base::Digest>& actual,
                            const std::vector<base::Digest>& wanted) {
-  const bool all = std::all_of(wanted.begin(), wanted.end(), [&](const base::Digest& digest) {
-    return std::find(actual.begin(), actual.end(), digest) != actual.end();
+  const bool all = std::ranges::all_of(wanted, [&](const base::Digest& digest) {
+    return std::ranges::find(actual, digest) != actual.end();
   });
   return all ? base::DigestMatch::right : base::DigestMatch::wrong;
 }
@@ -53,10 +53,9 @@ void check_digests(const std::string& place,
                    const std::vector<base::Digest>& expected,
                    const std::string& hint) {
   for (const base::Digest& wanted : expected) {
-    if (std::find(actual.begin(), actual.end(), wanted) != actual.end()) continue;
-    const auto same_kind = std::find_if(actual.begin(), actual.end(), [&](const auto& digest) {
-      return digest.algorithm == wanted.algorithm;
-    });
+    if (std::ranges::find(actual, wanted) != actual.end()) continue;
+    const auto same_kind = std::ranges::find_if(
+        actual, [&](const auto& digest) { return digest.algorithm == wanted.algorithm; });
     throw Error(ErrorKind::integrity,
                 place + ": does not match its digest: expected " + wanted.text() + ", got " +
                     (same_kind == actual.end() ? "none" : same_kind->text()),

@@ -1,6 +1,6 @@
 #include "partial_object_file.hpp"
 
-#include "borrowed_folder.hpp"
+#include "attempt_folder.hpp"
 #include "objects/digester.hpp"
 #include "objects/placement.hpp"
 #include "objects/read_range.hpp"
@@ -8,7 +8,6 @@
 #include "space.hpp"
 
 #include <sabath/base/error.hpp>
-#include <sabath/base/file.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -184,7 +183,7 @@ void PartialObjectFile::allocate(std::uint64_t size_bytes) {
 unsigned PartialObjectFile::number_of(const base::ByteSource& source) {
   borrowed_.clear();
   const auto& sources = journal_.sources();
-  const auto known = std::find(sources.begin(), sources.end(), source);
+  const auto known = std::ranges::find(sources, source);
   const auto number = static_cast<unsigned>(known - sources.begin());
   if (known != sources.end()) return number;
   flush();
@@ -353,10 +352,8 @@ SealedFile PartialObjectFile::seal(const std::vector<base::Digest>& expected) {
   sealed.status = status_of_open(fd_.get(), sealed.path);
   sealed.parts = journal_.content();
   sealed.parts.size_bytes = sealed.size_bytes;
-  const bool computes_all =
-      std::all_of(expected.begin(), expected.end(), [this](const base::Digest& digest) {
-        return hasher_.computes(digest.algorithm);
-      });
+  const bool computes_all = std::ranges::all_of(
+      expected, [this](const base::Digest& digest) { return hasher_.computes(digest.algorithm); });
   sealed.digests = computes_all ? hasher_.digests()
                                 : digests_of(fd_.get(), sealed.path, sealed.size_bytes, expected);
   return sealed;

@@ -1,11 +1,11 @@
 #pragma once
 
 #include "attempt_folder.hpp"
+#include "journal.hpp"
 #include "objects/extents.hpp"
 #include "objects/file_status.hpp"
 #include "objects/prefix_hasher.hpp"
 #include "objects/write_blocks.hpp"
-#include "part_journal.hpp"
 
 #include <sabath/base/unique_fd.hpp>
 #include <sabath/cache/partial.hpp>

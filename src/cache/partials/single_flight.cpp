@@ -1,8 +1,11 @@
-#include "single_flight.hpp"
-
+#include "cache_state.hpp"
 #include "claim.hpp"
 
+#include <sabath/base/clock.hpp>
 #include <sabath/base/error.hpp>
+#include <sabath/base/observer.hpp>
+#include <sabath/base/process/process_identity.hpp>
+#include <sabath/cache/cache.hpp>
 
 #include <algorithm>
 #include <array>
@@ -29,12 +32,10 @@ ClaimRecord record_of(const base::ProcessIdentity& self) {
   ::gethostname(name.data(), name.size() - 1);
   // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing here changes the environment
   const char* const job = std::getenv("SLURM_JOB_ID");
-  ClaimRecord record;
-  record.nonce = random_name();
-  record.host = name.data();
-  record.process = self;
-  record.job = job == nullptr ? "" : job;
-  return record;
+  return {.nonce = random_name(),
+          .host = name.data(),
+          .process = self,
+          .job = job == nullptr ? "" : job};
 }
 
 /// Forwards all events, and shows the byte progress to waiting processes.
@@ -73,18 +74,8 @@ std::string holder_text(const ClaimRecord& holder) {
 /// Waits until another holder's claim is gone, or another process holds it.
 class Wait {
  public:
-  Wait(const Layout& layout,
-       const fs::path& claim,
-       const base::ProcessIdentity& self,
-       const Flight& flight,
-       base::Clock& clock,
-       base::Observer& observer)
-      : layout_(layout),
-        claim_(claim),
-        self_(self),
-        flight_(flight),
-        clock_(clock),
-        observer_(observer) {}
+  Wait(CacheState& state, const fs::path& claim, const Flight& flight, base::Observer& observer)
+      : state_(state), claim_(claim), flight_(flight), observer_(observer) {}
   ~Wait() {
     if (progress_.task.empty()) return;
     progress_.finished = true;
@@ -94,27 +85,27 @@ class Wait {
   Wait& operator=(const Wait&) = delete;
 
   void run(const std::stop_token& stop) {
-    auto changed = clock_.steady();
+    auto changed = state_.clock.steady();
     while (const auto text = read_claim(claim_)) {
       if (*text != seen_) {
         seen_ = *text;
-        changed = clock_.steady();
+        changed = state_.clock.steady();
         const auto before = holder_;
         look();
         // The holder has changed: the caller asks again whether the task is done.
         if (before && holder_ && before->nonce != holder_->nonce) return;
       }
-      const bool is_silent = clock_.steady() - changed >= flight_.silence;
-      if (is_silent || (holder_ && is_provably_gone(holder_->process, self_))) {
+      const bool is_silent = state_.clock.steady() - changed >= flight_.silence;
+      if (is_silent || (holder_ && is_provably_gone(holder_->process, state_.self()))) {
         const std::string who = holder_ ? holder_text(*holder_) : "the process that did this";
         observer_.note(flight_.task + ": " + who + " has died; continuing with its files");
-        bury_claim(layout_.beneath(), claim_, seen_);
+        bury_claim(state_.layout.beneath(), claim_, seen_);
         return;
       }
       if (stop.stop_requested()) {
         throw base::Error(base::ErrorKind::interrupted, flight_.task + ": the wait was stopped");
       }
-      clock_.sleep_for(next_wait());
+      state_.clock.sleep_for(next_wait());
     }
   }
 
@@ -138,11 +129,9 @@ class Wait {
     return wait + milliseconds(random_() % static_cast<unsigned>(wait.count() / 2));
   }
 
-  const Layout& layout_;
+  CacheState& state_;
   const fs::path& claim_;
-  const base::ProcessIdentity& self_;
   const Flight& flight_;
-  base::Clock& clock_;
   base::Observer& observer_;
   std::string seen_{};
   std::optional<ClaimRecord> holder_{};
@@ -153,22 +142,21 @@ class Wait {
 
 }  // namespace
 
-bool fly_alone(CacheState& state,
-               const fs::path& claim,
-               const Flight& flight,
-               base::Observer& observer,
-               const std::stop_token& stop) {
-  const Layout& layout = state.own.layout;
-  const base::ProcessIdentity self = state.self();
+bool Cache::single_flight(std::string_view key,
+                          const Flight& flight,
+                          base::Observer& observer,
+                          std::stop_token stop) {
+  const Layout& layout = state_->layout;
+  const fs::path claim = layout.claim(key);
   while (!flight.is_there()) {
-    if (const auto held = Claim::take(layout, claim, record_of(self), flight.heartbeat)) {
+    if (const auto held = Claim::take(layout, claim, record_of(state_->self()), flight.heartbeat)) {
       // The previous holder may have finished between the look and the claim.
       if (flight.is_there()) return false;
       ProgressSharingObserver sharing(observer, *held);
       flight.work(sharing);
       return true;
     }
-    Wait(layout, claim, self, flight, state.clock, observer).run(stop);
+    Wait(*state_, claim, flight, observer).run(stop);
   }
   return false;
 }

@@ -40,6 +40,11 @@ std::string free_text(const Space& space) {
   return text + " are free";
 }
 
+/// A quota, or a limit that statvfs does not know, can be reached while space is free.
+bool says(const base::Error& error, int code) {
+  return std::string_view(error.what()).find(base::errno_text(code)) != std::string_view::npos;
+}
+
 }  // namespace
 
 void throw_cannot_store(const std::filesystem::path& root, std::uint64_t needed_bytes, int code) {
@@ -78,15 +83,6 @@ std::uint64_t space_held_beneath(const std::filesystem::path& folder) {
   }
   return bytes;
 }
-
-namespace {
-
-/// A quota, or a limit that statvfs does not know, can be reached while space is free.
-bool says(const base::Error& error, int code) {
-  return std::string_view(error.what()).find(base::errno_text(code)) != std::string_view::npos;
-}
-
-}  // namespace
 
 base::Error explained(const std::filesystem::path& root, const base::Error& error) {
   if (error.hint() == full_hint) return error;

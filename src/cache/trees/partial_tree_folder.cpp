@@ -1,13 +1,12 @@
 #include "partial_tree_folder.hpp"
 
 #include "objects/file_status.hpp"
-#include "partials/borrowed_folder.hpp"
+#include "partials/attempt_folder.hpp"
 #include "partials/partial_checks.hpp"
 #include "tree_files.hpp"
 #include "tree_store.hpp"
 
 #include <sabath/base/error.hpp>
-#include <sabath/base/file.hpp>
 #include <sabath/base/process/parallel.hpp>
 #include <sabath/base/text/text_table.hpp>
 
@@ -41,7 +40,7 @@ std::vector<std::optional<HashedFile>> hash_files(const std::vector<fs::path>& f
 void check_readable(const std::vector<fs::path>& paths,
                     const std::vector<std::optional<HashedFile>>& digests) {
   const auto is_read = [](const auto& digest) { return digest.has_value(); };
-  if (std::any_of(digests.begin(), digests.end(), is_read)) return;
+  if (std::ranges::any_of(digests, is_read)) return;
   for (const fs::path& path : paths) {
     if (link_status(path)) throw Error(ErrorKind::storage, path.string() + ": cannot be read");
   }
@@ -77,23 +76,6 @@ FinishedFiles adopted_files(const Attempt& owner) {
   return files;
 }
 
-void check_link(const fs::path& path, const std::string& within, const fs::path& target) {
-  const fs::path end = (fs::path(within).parent_path() / target).lexically_normal();
-  const bool leaves = target.empty() || target.is_absolute() || end.empty() || *end.begin() == "..";
-  // ".." after a name could leave the tree through another link.
-  bool climbs = false;
-  bool has_name = false;
-  for (const fs::path& part : target) {
-    climbs = climbs || (part == ".." && has_name);
-    has_name = has_name || part != "..";
-  }
-  if (leaves || climbs) {
-    throw Error(ErrorKind::integrity,
-                path.string() + ": is a link that leaves its tree: to '" +
-                    base::printable(target.string()) + "'");
-  }
-}
-
 /// Lists what a tool wrote as a tree has it. Throws Error{integrity} for anything but regular files
 /// and links that stay beneath, Error{storage}.
 std::vector<ArchiveEntry> entries_beneath(const fs::path& folder) {
@@ -106,9 +88,12 @@ std::vector<ArchiveEntry> entries_beneath(const fs::path& folder) {
     ArchiveEntry entry;
     entry.path = file.path().lexically_relative(folder).string();
     if (fs::is_symlink(status)) {
-      const fs::path target = fs::read_symlink(file.path());
-      check_link(file.path(), entry.path, target);
-      entry.link_target = target.string();
+      entry.link_target = fs::read_symlink(file.path()).string();
+      if (!base::link_stays_beneath(entry.link_target, entry.path)) {
+        throw Error(ErrorKind::integrity,
+                    file.path().string() + ": is a link that leaves its tree: to '" +
+                        base::printable(entry.link_target) + "'");
+      }
     } else if (fs::is_regular_file(status)) {
       entry.executable = (status.permissions() & fs::perms::owner_exec) != fs::perms::none;
       files.push_back(file.path());
@@ -160,10 +145,7 @@ std::optional<FinishedFile> PartialTreeFolder::finished(const std::string& path)
 }
 
 void PartialTreeFolder::check_free(const std::string& path) const {
-  if (!base::is_safe_relative_path(path) || fs::path(path).lexically_normal().string() != path) {
-    throw Error(ErrorKind::usage,
-                base::printable(path) + ": is not a relative path that stays in its folder");
-  }
+  check_tree_path(path);
   if (finished_.contains(path) || open_.contains(path) || objects_.contains(path)) {
     throw Error(ErrorKind::usage, path + ": is a file of this tree already");
   }

@@ -3,7 +3,6 @@
 #include "layout.hpp"
 #include "objects/small_file.hpp"
 #include "partials/attempt_folder.hpp"
-#include "tree_journal.hpp"
 #include "tree_writer.hpp"
 
 #include <sabath/base/archive/archive.hpp>

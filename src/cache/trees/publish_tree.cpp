@@ -19,24 +19,15 @@ namespace fs = std::filesystem;
 using base::Error;
 using base::ErrorKind;
 
-/// Returns the key of a tree of archives and files before it is unpacked.
+/// Returns the key of a tree of archives and files before it is unpacked: one archive has its own.
 base::Digest identity_of(const std::vector<PackedPart>& archives,
-                         const std::vector<base::ArchiveEntry>& files) {
+                         const std::vector<base::ArchiveEntry>& files,
+                         bool is_one) {
+  if (is_one) return archives.front().archive.digest;
   std::string text;
   for (const PackedPart& part : archives)
     text += part.kind + " " + part.archive.digest.text() + " " + part.folder + "\n";
   return base::sha256_of(text + manifest_text(files));
-}
-
-std::vector<base::ArchiveEntry> extract_into(const Attempt& attempt,
-                                             const fs::path& archive,
-                                             const fs::path& folder,
-                                             const base::ArchiveLimits& limits,
-                                             base::Observer& observer,
-                                             const std::stop_token& stop) {
-  attempt.beneath().make_directories(folder);
-  return base::extract_archive(
-      archive, attempt.beneath().directory(folder), limits, observer, stop);
 }
 
 void unpack_part(const PackedPart& part,
@@ -46,7 +37,9 @@ void unpack_part(const PackedPart& part,
                  base::Observer& observer,
                  const std::stop_token& stop) {
   const fs::path destination = folder / part.folder;
-  auto found = extract_into(attempt, part.archive.path, destination, part.limits, observer, stop);
+  attempt.beneath().make_directories(destination);
+  auto found = base::extract_archive(
+      part.archive.path, attempt.beneath().directory(destination), part.limits, observer, stop);
   for (auto& entry : found) {
     if (!part.folder.empty()) entry.path = part.folder + "/" + entry.path;
     entries.push_back(std::move(entry));
@@ -55,12 +48,8 @@ void unpack_part(const PackedPart& part,
 
 /// Sorts by path, as the manifest needs. Throws Error{integrity} for a path that occurs twice.
 void check_distinct(std::vector<base::ArchiveEntry>& entries) {
-  const auto by_path = [](const auto& a, const auto& b) { return a.path < b.path; };
-  std::sort(entries.begin(), entries.end(), by_path);
-  const auto twice =
-      std::adjacent_find(entries.begin(), entries.end(), [](const auto& a, const auto& b) {
-        return a.path == b.path;
-      });
+  std::ranges::sort(entries, {}, &base::ArchiveEntry::path);
+  const auto twice = std::ranges::adjacent_find(entries, {}, &base::ArchiveEntry::path);
   if (twice == entries.end()) return;
   throw Error(ErrorKind::integrity,
               twice->path + ": stands in two of the parts that make one tree",
@@ -69,60 +58,38 @@ void check_distinct(std::vector<base::ArchiveEntry>& entries) {
 
 }  // namespace
 
-Tree publish_archive_tree(CacheState& state,
-                          const Object& archive,
-                          std::string_view kind,
-                          base::Observer& observer,
-                          const std::stop_token& stop,
-                          const base::ArchiveLimits& limits) {
-  if (kind != "tar" && kind != "zip") {
-    throw Error(ErrorKind::usage,
-                archive.digest.text() + ": cannot be unpacked: '" + std::string(kind) +
-                    "' is not a kind of archive",
-                "known kinds are tar, zip");
-  }
-  const fs::path record = state.layout.unpacked(archive.digest);
-  const auto known = state.first_of([&](const Level& level) -> std::optional<Tree> {
-    const auto digest = level.records.read(level.layout.unpacked(archive.digest), parse_unpacked);
-    return digest ? level.trees.find(*digest) : std::nullopt;
-  });
-  if (known) return *known;
-  return storing_in(state.layout.root(), [&] {
-    const Attempt attempt = state.begin_attempt("archive:" + archive.digest.text());
-    const fs::path folder = attempt.folder() / attempt_tree;
-    auto entries = extract_into(attempt, archive.path, folder, limits, observer, stop);
-    Tree tree = state.own.trees.adopt(attempt.beneath(), folder, std::move(entries));
-    state.own.records.write(record, unpacked_text(archive.digest, tree.digest), parse_unpacked);
-    return tree;
-  });
-}
-
 Tree publish_archives_tree(CacheState& state,
                            const std::vector<PackedPart>& archives,
                            const std::map<std::string, Object>& files,
                            base::Observer& observer,
                            const std::stop_token& stop) {
-  if (archives.size() == 1 && archives.front().folder.empty() && files.empty()) {
-    const PackedPart& only = archives.front();
-    return publish_archive_tree(state, only.archive, only.kind, observer, stop, only.limits);
+  const bool is_one = archives.size() == 1 && archives.front().folder.empty() && files.empty();
+  if (is_one && archives.front().kind != "tar" && archives.front().kind != "zip") {
+    throw Error(ErrorKind::usage,
+                archives.front().archive.digest.text() + ": cannot be unpacked: '" +
+                    archives.front().kind + "' is not a kind of archive",
+                "known kinds are tar, zip");
   }
   std::vector<base::ArchiveEntry> entries = entries_of(files);
-  const base::Digest key = identity_of(archives, entries);
-  const fs::path record = state.layout.unpacked(key);
-  if (const auto digest = state.own.records.read(record, parse_unpacked)) {
-    if (auto tree = state.own.trees.find(*digest)) return *tree;
-  }
+  const base::Digest key = identity_of(archives, entries, is_one);
+  const auto look = [&](const Level& level) -> std::optional<Tree> {
+    const auto unpacked = level.records.read<UnpackedTree>(level.layout.unpacked(key));
+    return unpacked ? level.trees.find(unpacked->tree) : std::nullopt;
+  };
+  if (const auto known = is_one ? state.first_of(look) : look(state.own)) return *known;
   return storing_in(state.layout.root(), [&] {
-    const Attempt attempt = state.begin_attempt("archives:" + key.text());
+    const Attempt attempt = state.begin_attempt((is_one ? "archive:" : "archives:") + key.text());
     const fs::path folder = attempt.folder() / attempt_tree;
     attempt.beneath().make_directories(folder);
     for (const PackedPart& part : archives)
       unpack_part(part, attempt, folder, entries, observer, stop);
     check_distinct(entries);
-    const base::Digest digest = base::sha256_of(manifest_text(entries));
-    fill_tree(state.layout, attempt.beneath(), folder, state.layout.tree(digest), files);
+    if (!files.empty()) {
+      const base::Digest digest = base::sha256_of(manifest_text(entries));
+      fill_tree(state.layout, attempt.beneath(), folder, state.layout.tree(digest), files);
+    }
     Tree tree = state.own.trees.adopt(attempt.beneath(), folder, std::move(entries));
-    state.own.records.write(record, unpacked_text(key, tree.digest), parse_unpacked);
+    state.own.records.write(UnpackedTree{key, tree.digest});
     return tree;
   });
 }

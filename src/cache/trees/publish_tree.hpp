@@ -2,25 +2,17 @@
 
 #include "cache_state.hpp"
 
-#include <sabath/base/archive/archive.hpp>
 #include <sabath/base/observer.hpp>
 #include <sabath/cache/content.hpp>
 
 #include <map>
 #include <stop_token>
 #include <string>
-#include <string_view>
 #include <vector>
 
 // Trees made of archives and objects; see the members of Cache.
 namespace sabath::cache {
 
-Tree publish_archive_tree(CacheState& state,
-                          const Object& archive,
-                          std::string_view kind,
-                          base::Observer& observer,
-                          const std::stop_token& stop,
-                          const base::ArchiveLimits& limits);
 Tree publish_archives_tree(CacheState& state,
                            const std::vector<PackedPart>& archives,
                            const std::map<std::string, Object>& files,

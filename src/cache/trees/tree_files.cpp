@@ -2,9 +2,6 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/unique_fd.hpp>
-
-#include <set>
 
 #include <sys/stat.h>
 

@@ -5,7 +5,7 @@
 #include <sabath/base/archive/archive.hpp>
 #include <sabath/base/beneath.hpp>
 #include <sabath/base/own_tree.hpp>
-#include <sabath/cache/verify_report.hpp>
+#include <sabath/cache/content.hpp>
 
 #include <filesystem>
 #include <functional>

@@ -139,7 +139,7 @@ TreeLook TreeStore::look(const base::Digest& digest) const {
   const auto status = link_status(path);
   if (!status) return result;
   inspection.exists = true;
-  inspection.inode = status->st_ino;
+  inspection.status = *status;
   Manifest manifest = read_manifest(path, digest);
   if (!manifest.problem.empty()) {
     inspection.damaged.push_back({path / tree_marker, manifest.problem});
@@ -150,17 +150,13 @@ TreeLook TreeStore::look(const base::Digest& digest) const {
   result.entries = std::move(manifest.entries);
   SeenInTree seen;
   result.fingerprint = tree_fingerprint(path, result.entries, &seen);
-  result.is_known = result.fingerprint && are_trusted(seen.owners) &&
+  // An owner can write through a mapping, which leaves the times as they were.
+  const bool are_trusted = std::ranges::all_of(
+      seen.owners, [this](unsigned owner) { return base::is_trusted_owner(owner, trust_); });
+  result.is_known = result.fingerprint && are_trusted &&
                     memo_.vouches(Memo::Kind::tree, digest, *result.fingerprint);
   if (!result.is_known) result.seen = std::move(seen.fingerprints);
   return result;
-}
-
-/// An owner can write through a mapping, which leaves the times as they were.
-bool TreeStore::are_trusted(const std::set<unsigned>& owners) const {
-  return std::all_of(owners.begin(), owners.end(), [&](unsigned owner) {
-    return base::is_trusted_owner(owner, trust_);
-  });
 }
 
 void TreeStore::conclude(const base::Digest& digest, const TreeLook& look) const {
@@ -207,7 +203,7 @@ std::optional<Tree> TreeStore::find(const base::Digest& digest) const {
     return inspection.tree;
   }
   if (uses_ != nullptr)
-    set_tree_aside(layout_, clock_, layout_.tree(digest), digest, inspection.inode);
+    set_tree_aside(layout_, clock_, layout_.tree(digest), digest, inspection.status.st_ino);
   return std::nullopt;
 }
 
@@ -215,9 +211,7 @@ Tree TreeStore::adopt(const base::Beneath& from,
                       const fs::path& folder,
                       std::vector<ArchiveEntry> entries) const {
   check_names(entries);
-  std::sort(entries.begin(), entries.end(), [](const ArchiveEntry& a, const ArchiveEntry& b) {
-    return a.path < b.path;
-  });
+  std::ranges::sort(entries, {}, &ArchiveEntry::path);
   const std::string text = manifest_text(entries);
   const base::Digest digest = base::sha256_of(text);
   const fs::path path = layout_.tree(digest);
@@ -275,13 +269,17 @@ void find_files_in_trees(const Layout& layout,
   }
 }
 
+void check_tree_path(const std::string& path) {
+  if (base::is_safe_relative_path(path) && fs::path(path).lexically_normal().string() == path)
+    return;
+  throw Error(ErrorKind::usage,
+              base::printable(path) + ": is not a relative path that stays in its folder");
+}
+
 std::vector<ArchiveEntry> entries_of(const std::map<std::string, Object>& files) {
   std::vector<ArchiveEntry> entries;
   for (const auto& [path, object] : files) {
-    if (!base::is_safe_relative_path(path) || fs::path(path).lexically_normal().string() != path) {
-      throw Error(ErrorKind::usage,
-                  base::printable(path) + ": is not a relative path that stays in its folder");
-    }
+    check_tree_path(path);
     for (fs::path parent = fs::path(path).parent_path(); !parent.empty();
          parent = parent.parent_path()) {
       if (files.contains(parent.string())) {

@@ -60,11 +60,12 @@ class TreeStore {
   const Layout& layout_;
   const Memo& memo_;
   const base::Clock& clock_;
-  bool are_trusted(const std::set<unsigned>& owners) const;
-
   const Uses* uses_;  ///< none where nothing may be written
   base::Trust trust_;
 };
+
+/// Throws Error{usage} for a path that leaves its tree, or is not written in the shortest way.
+void check_tree_path(const std::string& path);
 
 /// Returns the manifest of a tree of objects. Throws Error{usage} for a path that leaves the tree,
 /// or is a file and a folder.

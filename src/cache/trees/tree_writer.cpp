@@ -1,16 +1,60 @@
 #include "tree_writer.hpp"
 
+#include <sabath/base/file.hpp>
+
+#include <fmt/format.h>
+
+#include <string_view>
 #include <system_error>
 #include <utility>
 
 namespace sabath::cache {
+namespace {
+
+constexpr std::string_view tree_journal_first_line = "sabath tree journal 1";
+constexpr std::uint64_t longest_tree_journal_bytes = std::uint64_t{4} << 30U;
+
+bool take_finished_line(std::string_view line, FinishedFiles& files) {
+  std::string path;
+  FinishedFile file;
+  if (next_field(line) != "file" || !read_text(line, path) || !read_number(line, file.size_bytes)) {
+    return false;
+  }
+  const auto digest = base::parse_digest(base::DigestAlgorithm::sha256, next_field(line));
+  if (!digest || !read_text(line, file.url) || !line.empty()) return false;
+  file.digest = *digest;
+  files[path] = file;
+  return true;
+}
+
+}  // namespace
+
+std::string finished_lines(const FinishedFiles& files) {
+  std::string text;
+  for (const auto& [path, file] : files)
+    text += fmt::format(
+        "file {} {} {} {}\n", as_field(path), file.size_bytes, file.digest.hex, as_field(file.url));
+  return text;
+}
+
+std::string tree_journal_text(const FinishedFiles& files) {
+  return std::string(tree_journal_first_line) + "\n" + finished_lines(files);
+}
+
+FinishedFiles read_tree_journal(const std::filesystem::path& path) {
+  FinishedFiles files;
+  const auto text = base::read_file_if_exists(path, longest_tree_journal_bytes);
+  const auto take = [&files](std::string_view line) { return take_finished_line(line, files); };
+  if (!text || !read_lines(*text, tree_journal_first_line, take)) return {};
+  return files;
+}
 
 void TreeWriter::put(const std::string& path,
                      std::unique_ptr<SmallFile> file,
                      const FinishedFile& finished) {
   if (!thread_.joinable()) {
     try {
-      thread_ = std::thread([this] { run(); });
+      thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
     } catch (const std::system_error&) {
       // The limit of processes is reached.
       file->put();
@@ -35,24 +79,14 @@ void TreeWriter::settle() {
   check();
 }
 
-void TreeWriter::end() noexcept {
-  if (!thread_.joinable()) return;
-  {
-    const std::lock_guard lock(mutex_);
-    ends_ = true;
-  }
-  work_.notify_one();
-  thread_.join();
-}
-
 void TreeWriter::check() const {
   if (problem_) std::rethrow_exception(problem_);
 }
 
-void TreeWriter::run() {
+void TreeWriter::run(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   while (true) {
-    work_.wait(lock, [this] { return ends_ || !waiting_.empty(); });
+    work_.wait(lock, stop, [this] { return !waiting_.empty(); });
     if (waiting_.empty()) return;
     Jobs jobs = std::exchange(waiting_, {});
     is_writing_ = true;

@@ -2,18 +2,31 @@
 
 #include "objects/small_file.hpp"
 #include "partials/journal_file.hpp"
-#include "tree_journal.hpp"
+
+#include <sabath/cache/partial.hpp>
 
 #include <condition_variable>
 #include <cstddef>
 #include <exception>
+#include <filesystem>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
 
 namespace sabath::cache {
+
+// The journal of a partial tree has a line for each finished file.
+using FinishedFiles = std::map<std::string, FinishedFile>;
+
+std::string finished_lines(const FinishedFiles& files);
+std::string tree_journal_text(const FinishedFiles& files);
+/// Ignores a torn last line. Returns nothing for a file that is missing, damaged or of another
+/// version. Throws Error{storage} for an unreadable file.
+FinishedFiles read_tree_journal(const std::filesystem::path& path);
 
 /// A thread that writes the complete files of a tree to their places and notes them in its journal.
 /// Making a file takes about as long as receiving a small one, so both run at the same time. Where
@@ -26,7 +39,7 @@ class TreeWriter {
   static constexpr std::size_t most_waiting = 8;
 
   explicit TreeWriter(JournalFile& journal) : journal_(journal) {}
-  ~TreeWriter() { end(); }
+  ~TreeWriter() = default;
   TreeWriter(const TreeWriter&) = delete;
   TreeWriter& operator=(const TreeWriter&) = delete;
 
@@ -36,7 +49,7 @@ class TreeWriter {
   /// Waits until all files are in their places and noted. Throws as `put`.
   void settle();
   /// As `settle`, and ends the thread. Files that could not be written are not noted.
-  void end() noexcept;
+  void end() noexcept { thread_ = {}; }
 
  private:
   struct Job {
@@ -46,19 +59,18 @@ class TreeWriter {
   };
   using Jobs = std::vector<Job>;
 
-  void run();
+  void run(const std::stop_token& stop);
   void write(Jobs jobs);
   void check() const;
 
   JournalFile& journal_;
   std::mutex mutex_{};
-  std::condition_variable work_{};     ///< there are files, or the end
-  std::condition_variable resting_{};  ///< those that were taken are written
+  std::condition_variable_any work_{};  ///< there are files, or the end
+  std::condition_variable resting_{};   ///< those that were taken are written
   Jobs waiting_{};
   bool is_writing_ = false;
-  bool ends_ = false;
   std::exception_ptr problem_{};
-  std::thread thread_{};
+  std::jthread thread_{};  ///< last: it ends before what it uses
 };
 
 }  // namespace sabath::cache

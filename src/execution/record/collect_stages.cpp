@@ -5,7 +5,7 @@
 #include <sabath/arrays/series_file.hpp>
 #include <sabath/base/text/redact.hpp>
 #include <sabath/base/text/text_table.hpp>
-#include <sabath/collect/derived_metrics.hpp>
+#include <sabath/collect/collect.hpp>
 #include <sabath/spec/derived_metric.hpp>
 
 #include <algorithm>

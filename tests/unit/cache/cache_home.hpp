@@ -44,7 +44,7 @@ inline cache::Object put(cache::Cache& cache, const std::string& content) {
 template <class Cache>
 cache::VerifyReport verify_one(Cache&& cache, const base::Digest& digest, bool full) {
   base::SilentObserver observer;
-  return cache.verify_one(digest, full, observer);
+  return cache.verify(full, observer, {}, digest);
 }
 
 inline std::size_t entries_in(const std::filesystem::path& folder) {

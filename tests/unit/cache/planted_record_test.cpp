@@ -55,7 +55,7 @@ TEST_CASE("planted: a source record of another user counts for nothing, of whate
   const auto evil = put(cache, "evil");
   const cache::Layout layout(shared.root());
   const std::string name = "sha512:" + std::string(128, 'a');
-  plant(layout.source(name), cache::source_text(source_of(name, evil.digest, kind)));
+  plant(layout.source(name), cache::record_text(source_of(name, evil.digest, kind)));
   CHECK_FALSE(cache.source(name));
   CHECK(shared.maintenance().sources().empty());
   // Of a trusted owner, or a member of a trusted group, it does; but which object has a digest is
@@ -76,8 +76,9 @@ TEST_CASE("planted: what an archive was unpacked to is found by unpacking it") {
   base::write_file_atomically(tar, test::tar_of({{"a.txt", "right"}}));
   const auto archive = cache.publish_file(tar);
   const cache::Layout layout(shared.root());
-  plant(layout.unpacked(archive.digest), cache::unpacked_text(archive.digest, evil.digest));
-  const auto tree = cache.publish_archive(archive, "tar", shared.observer);
+  plant(layout.unpacked(archive.digest),
+        cache::record_text(cache::UnpackedTree{archive.digest, evil.digest}));
+  const auto tree = cache.publish_archives({{archive, "tar", {}, {}}}, {}, shared.observer);
   CHECK(tree.digest != evil.digest);
   CHECK(base::read_file(tree.path / "a.txt") == "right");
 }
@@ -90,9 +91,9 @@ TEST_CASE("planted: outputs of a stage, and the parts of an asset, count from on
   const cache::Layout layout(shared.root());
   const std::string key = base::sha256_of("stage").hex;
   plant(layout.stage(key),
-        cache::stage_text(
-            {key, "run", "host", "2026-11-20T10:32:05.123Z", {{"out", evil.digest}}, {}}));
-  plant(layout.asset("asset"), cache::asset_text({"asset", {evil.digest}}));
+        cache::record_text(cache::StageOutputs{
+            key, "run", "host", "2026-11-20T10:32:05.123Z", {{"out", evil.digest}}, {}}));
+  plant(layout.asset("asset"), cache::record_text(cache::AssetRecord{"asset", {evil.digest}}));
   CHECK_FALSE(cache.stage_outputs(key));
   CHECK_FALSE(cache.asset("asset"));
 }
@@ -129,12 +130,14 @@ TEST_CASE("planted: one's own record, moved to the place of another, counts for 
     const fs::path tar = shared.home / "a.tar";
     base::write_file_atomically(tar, test::tar_of({{"a.txt", text}}));
     const auto archive = cache.publish_file(tar);
-    return std::pair{archive, cache.publish_archive(archive, "tar", shared.observer)};
+    return std::pair{archive,
+                     cache.publish_archives({{archive, "tar", {}, {}}}, {}, shared.observer)};
   };
   const auto [archive, tree] = unpack("right");
   const auto [evil_archive, evil_tree] = unpack("evil");
   exchange(layout.unpacked(archive.digest), layout.unpacked(evil_archive.digest));
-  CHECK(cache.publish_archive(archive, "tar", shared.observer).digest == tree.digest);
+  CHECK(cache.publish_archives({{archive, "tar", {}, {}}}, {}, shared.observer).digest ==
+        tree.digest);
 }
 
 TEST_CASE("planted: an object moved to the place of a record is no record") {
@@ -144,7 +147,7 @@ TEST_CASE("planted: an object moved to the place of a record is no record") {
   const auto evil = put(cache, "evil");
   const std::string url = "https://host.example/pinned";
   // The victim fetched it, so it belongs to the victim. Who chose its bytes can move it.
-  const auto text = cache::source_text(source_of(url, evil.digest, cache::SourceRecord::Kind::url));
+  const auto text = cache::record_text(source_of(url, evil.digest, cache::SourceRecord::Kind::url));
   const auto object = put(cache, text);
   const cache::Layout layout(shared.root());
   fs::create_directories(layout.sources());
@@ -163,7 +166,7 @@ TEST_CASE("planted: what stands in the place of a record and cannot be read coun
   const std::string what = GENERATE("link", "folder", "pipe");
   CAPTURE(what);
   if (what == "link") {
-    base::write_file_atomically(shared.home / "record", cache::source_text(record));
+    base::write_file_atomically(shared.home / "record", cache::record_text(record));
     fs::create_symlink(shared.home / "record", place);
   } else if (what == "folder") {
     fs::create_directory(place);
@@ -190,13 +193,13 @@ TEST_CASE("planted: members that found the same believe one record, and no other
   // Another member has fetched the same on another day.
   auto later = record;
   later.fetched = "2026-11-21T10:32:05.123Z";
-  plant(layout.source(url), cache::source_text(later));
+  plant(layout.source(url), cache::record_text(later));
   CHECK(cache.source(url).value().fetched == later.fetched);
   // Nothing of it is replaced where this user finds the same.
   cache.remember_source(record);
   CHECK(cache.source(url).value().fetched == later.fetched);
   later.digest = put(cache, "evil").digest;
-  plant(layout.source(url), cache::source_text(later));
+  plant(layout.source(url), cache::record_text(later));
   CHECK_FALSE(cache.source(url));
   // One's own takes its place then.
   cache.remember_source(record);

@@ -3,7 +3,7 @@
 #include "support/child.hpp"
 
 #include <cache/partials/journal_file.hpp>
-#include <cache/trees/tree_journal.hpp>
+#include <cache/trees/tree_writer.hpp>
 #include <catch2/catch.hpp>
 
 #include <csignal>

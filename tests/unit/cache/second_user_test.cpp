@@ -47,10 +47,12 @@ void plant(const fs::path& root) {
   try {
     base::write_file_atomically(
         layout.source(url),
-        cache::source_text({.url = url, .digest = base::sha256_of("evil"), .size_bytes = 4}));
+        cache::record_text(
+            cache::SourceRecord{.url = url, .digest = base::sha256_of("evil"), .size_bytes = 4}));
     const auto archive = base::sha256_of(test::tar_of({{"a", "right"}}));
-    base::write_file_atomically(layout.unpacked(archive),
-                                cache::unpacked_text(archive, base::sha256_of("evil")));
+    base::write_file_atomically(
+        layout.unpacked(archive),
+        cache::record_text(cache::UnpackedTree{archive, base::sha256_of("evil")}));
   } catch (const base::Error&) {
     return;
   }
@@ -113,7 +115,7 @@ class Victim {
     cache::Cache cache(root(), state(), clock_);
     auto archive = cache.publish_file(tar);
     archive.path = tar;
-    const auto tree = cache.publish_archive(archive, "tar", observer_);
+    const auto tree = cache.publish_archives({{archive, "tar", {}, {}}}, {}, observer_);
     for (const base::ArchiveEntry& entry : cache.entries(tree)) {
       if (entry.digest != base::sha256_of("right")) problem_ = "believes a planted tree";
     }

@@ -22,7 +22,7 @@ const std::vector<test::TarEntry> small_archive{{"code/run.sh", "#!/bin/sh\n", 0
 
 cache::Tree unpack(cache::Cache& cache, const std::vector<test::TarEntry>& entries) {
   base::SilentObserver observer;
-  return cache.publish_archive(put(cache, tar_of(entries)), "tar", observer);
+  return cache.publish_archives({{put(cache, tar_of(entries)), "tar", {}, {}}}, {}, observer);
 }
 
 unsigned mode_of(const fs::path& path) {
@@ -69,7 +69,7 @@ TEST_CASE("cache: an archive is unpacked once") {
   base::SilentObserver observer;
   fs::permissions(archive.path, fs::perms::owner_write, fs::perm_options::add);
   fs::resize_file(archive.path, 0);  // reading it again would fail
-  const auto second = cache.publish_archive(archive, "tar", observer);
+  const auto second = cache.publish_archives({{archive, "tar", {}, {}}}, {}, observer);
   struct stat after {};
   REQUIRE(::stat(second.path.c_str(), &after) == 0);
   CHECK(first.digest == second.digest);
@@ -197,7 +197,9 @@ TEST_CASE("cache: an archive that would leave its folder, or is none, leaves not
   REQUIRE(error);
   CHECK(error->kind() == base::ErrorKind::integrity);
   base::SilentObserver observer;
-  CHECK(error_of([&] { cache.publish_archive(put(cache, "no archive"), "tar", observer); }));
+  CHECK(error_of([&] {
+    cache.publish_archives({{put(cache, "no archive"), "tar", {}, {}}}, {}, observer);
+  }));
   CHECK(trees_in(home) == 0);
   CHECK(entries_in(home.root() / "partial") == 0);
 }
@@ -206,7 +208,9 @@ TEST_CASE("cache: an unknown kind of archive is refused") {
   CacheHome home;
   auto cache = home.open();
   base::SilentObserver observer;
-  const auto error = error_of([&] { cache.publish_archive(put(cache, "x"), "rar", observer); });
+  const auto error = error_of([&] {
+    cache.publish_archives({{put(cache, "x"), "rar", {}, {}}}, {}, observer);
+  });
   REQUIRE(error);
   CHECK(error->kind() == base::ErrorKind::usage);
 }

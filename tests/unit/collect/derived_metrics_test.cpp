@@ -1,6 +1,6 @@
 #include "support/memory_sink.hpp"
 
-#include <sabath/collect/derived_metrics.hpp>
+#include <sabath/collect/collect.hpp>
 #include <sabath/spec/derived_metric.hpp>
 
 #include <catch2/catch.hpp>

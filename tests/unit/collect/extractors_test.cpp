@@ -2,8 +2,6 @@
 
 #include <sabath/base/file.hpp>
 
-#include <set>
-
 using namespace sabath;
 using spec::SourceKind;
 using test::check_extractor;
@@ -42,13 +40,4 @@ TEST_CASE("extractors: event files conform") {
       metric_from("v", SourceKind::tensorboard),
       "own/work/events.out.tfevents.1",
       base::read_file(std::filesystem::path(SABATH_TEST_DATA) / "collect/three.tfevents"));
-}
-
-TEST_CASE("extractors: each kind has one, and says what it reads") {
-  std::set<SourceKind> kinds;
-  for (const auto& extractor : collect::builtin_extractors()) {
-    CHECK(kinds.insert(extractor->kind()).second);
-    CHECK_FALSE(extractor->description().empty());
-  }
-  CHECK(kinds.size() == 6);
 }

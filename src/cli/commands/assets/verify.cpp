@@ -98,7 +98,7 @@ void verify_stored(const std::string& name,
   for (const base::Digest& digest :
        assets::digests_called(name, workspace.documents(), workspace.cache(), inventory)) {
     const cache::VerifyReport report =
-        workspace.cache().verify_one(digest, full, workspace.observer(), workspace.stop());
+        workspace.cache().verify(full, workspace.observer(), workspace.stop(), digest);
     add_part(checks, assets::displayed_name(name), report, "'sabath cache repair' brings it back");
   }
 }
@@ -111,8 +111,7 @@ void verify_asset(const spec::Asset& asset,
     const std::string what = asset.name + (part.path.empty() ? "" : ": " + part.path);
     cache::VerifyReport report;
     if (part.digest) {
-      report =
-          workspace.cache().verify_one(*part.digest, full, workspace.observer(), workspace.stop());
+      report = workspace.cache().verify(full, workspace.observer(), workspace.stop(), part.digest);
     }
     if (part.link && report.objects + report.trees == 0) {
       add_link(checks, what, *part.link, full);
