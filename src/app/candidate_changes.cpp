@@ -19,19 +19,16 @@ namespace sabath::app {
 namespace {
 
 bool has_input(const planning::RunRequest& request, const std::string& role) {
-  return std::any_of(request.repetition.inputs.begin(),
-                     request.repetition.inputs.end(),
-                     [&](const auto& input) { return input.role == role; });
+  return std::ranges::any_of(request.repetition.inputs,
+                             [&](const auto& input) { return input.role == role; });
 }
 
 void take_input(planning::RunRequest& request,
                 const planning::RunRequest& from,
                 const std::string& role) {
   const auto same = [&](const spec::PlannedInput& input) { return input.role == role; };
-  const auto source =
-      std::find_if(from.repetition.inputs.begin(), from.repetition.inputs.end(), same);
-  const auto target =
-      std::find_if(request.repetition.inputs.begin(), request.repetition.inputs.end(), same);
+  const auto source = std::ranges::find_if(from.repetition.inputs, same);
+  const auto target = std::ranges::find_if(request.repetition.inputs, same);
   if (source == from.repetition.inputs.end() || target == request.repetition.inputs.end()) return;
   *target = *source;
   request.recipe.datasets[role] = source->asset;
@@ -118,9 +115,8 @@ class Builder {
   void add_change(const std::string& name,
                   const spec::FacetDifference& difference,
                   std::function<void(planning::RunRequest&)> apply) {
-    const bool is_known = std::any_of(changes_.begin(), changes_.end(), [&](const auto& known) {
-      return known.change.name == name;
-    });
+    const bool is_known =
+        std::ranges::any_of(changes_, [&](const auto& known) { return known.change.name == name; });
     if (!is_known) changes_.push_back({{name, difference.a, difference.b}, std::move(apply)});
   }
 

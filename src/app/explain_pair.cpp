@@ -94,7 +94,7 @@ class Hybrids {
   double seconds_of_a_run() const {
     if (seconds_.empty()) return pair_.a.wall_s;
     std::vector<double> sorted = seconds_;
-    std::sort(sorted.begin(), sorted.end());
+    std::ranges::sort(sorted);
     return sorted[sorted.size() / 2];
   }
 
@@ -155,10 +155,9 @@ class Hybrids {
   void note_apart(const MadeRun& run, std::vector<spec::FacetDifference> differences) {
     std::erase_if(differences, [&](const spec::FacetDifference& one) {
       return one.facet == spec::session_facet &&
-             std::any_of(
-                 candidates_.not_as_in_a.begin(),
-                 candidates_.not_as_in_a.end(),
-                 [&](const auto& named) { return base::printable(named.first) == one.item; });
+             std::ranges::any_of(candidates_.not_as_in_a, [&](const auto& named) {
+               return base::printable(named.first) == one.item;
+             });
     });
     const auto record =
         run.directory.empty() ? std::nullopt : home::RunFiles(run.directory).read_record();
@@ -304,9 +303,8 @@ std::string reason_of(const SufficientSets& found,
 /// which no change masks another excludes that.
 bool is_necessary_known(const SufficientSets& found, bool is_monotone) {
   if (is_monotone) return true;
-  return std::all_of(found.failed.begin(), found.failed.end(), [&](const ChangeSet& failed) {
-    return found.necessary.is_subset_of(failed);
-  });
+  return std::ranges::all_of(
+      found.failed, [&](const ChangeSet& failed) { return found.necessary.is_subset_of(failed); });
 }
 
 void explain_changes(const ExplainRequest& request,

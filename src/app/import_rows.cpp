@@ -54,7 +54,7 @@ std::optional<std::size_t> column_of(const std::vector<std::string>& header,
                                      const std::string& name,
                                      Problems& problems) {
   const auto is_it = [&](const std::string& cell) { return base::csv_cell(cell) == name; };
-  const auto found = std::find_if(header.begin(), header.end(), is_it);
+  const auto found = std::ranges::find_if(header, is_it);
   const std::string place = ":1: column '" + base::printable(name) + "' ";
   if (found == header.end()) {
     std::vector<std::string> names;

@@ -126,7 +126,7 @@ std::vector<fs::path> notes_in(const fs::path& inbox) {
     const std::string suffix = entry.path().extension().string();
     if (suffix == ".planned" || suffix == ".finished") notes.push_back(entry.path());
   }
-  std::sort(notes.begin(), notes.end());
+  std::ranges::sort(notes);
   return notes;
 }
 
@@ -193,7 +193,7 @@ std::vector<fs::path> run_folders(const fs::path& runs) {
   for (const auto& entry : folders_in(runs)) {
     if (spec::is_run_id(entry.path().filename().string())) folders.push_back(entry.path());
   }
-  std::sort(folders.begin(), folders.end());  // what is put into an index in its order is put fast
+  std::ranges::sort(folders);  // what is put into an index in its order is put fast
   return folders;
 }
 

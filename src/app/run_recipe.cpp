@@ -74,7 +74,7 @@ assets::Generated RecipeRunner::generate(const spec::Asset& asset,
                                          bool offline,
                                          base::Observer& observer,
                                          const std::stop_token& stop) {
-  if (std::find(generating_.begin(), generating_.end(), asset.name) != generating_.end()) {
+  if (std::ranges::find(generating_, asset.name) != generating_.end()) {
     std::string circle;
     for (const std::string& name : generating_)
       circle += "'" + name + "' needs ";

@@ -57,7 +57,7 @@ class SubsetCount {
   std::uint64_t count(const std::vector<ChangeSet>& sets, std::size_t free) {
     constexpr std::size_t most_steps = 100'000;
     if (++steps_ > most_steps || sets.empty()) return power_of_two(free);
-    if (std::any_of(sets.begin(), sets.end(), [](const auto& set) { return set.none(); })) return 0;
+    if (std::ranges::any_of(sets, [](const auto& set) { return set.none(); })) return 0;
     const std::size_t change = sets.front().find_first();
     std::vector<ChangeSet> with = sets;
     std::vector<ChangeSet> without;
@@ -87,7 +87,7 @@ class HittingSets {
 
  private:
   bool is_needed(std::size_t change, const ChangeSet& chosen) const {
-    return std::any_of(family_.begin(), family_.end(), [&](const ChangeSet& set) {
+    return std::ranges::any_of(family_, [&](const ChangeSet& set) {
       return set.test(change) && (set & chosen).count() == 1;
     });
   }
@@ -98,9 +98,8 @@ class HittingSets {
     return true;
   }
   bool extend(const ChangeSet& chosen, ChangeSet excluded, const Visit& visit) const {
-    const auto open = std::find_if(family_.begin(), family_.end(), [&](const ChangeSet& set) {
-      return !set.intersects(chosen);
-    });
+    const auto open = std::ranges::find_if(
+        family_, [&](const ChangeSet& set) { return !set.intersects(chosen); });
     if (open == family_.end()) return visit(chosen);
     for (auto i = open->find_first(); i != ChangeSet::npos; i = open->find_next(i)) {
       if (excluded.test(i)) continue;
@@ -171,13 +170,12 @@ class Search {
   }
 
   bool contains_found(const ChangeSet& set) const {
-    return std::any_of(found_.begin(), found_.end(), [&](const ChangeSet& found) {
-      return found.is_subset_of(set);
-    });
+    return std::ranges::any_of(found_,
+                               [&](const ChangeSet& found) { return found.is_subset_of(set); });
   }
 
   bool is_in_agreeing(const ChangeSet& set) const {
-    return std::any_of(known_.begin(), known_.end(), [&](const auto& known) {
+    return std::ranges::any_of(known_, [&](const auto& known) {
       return known.second == Outcome::agrees && set.is_subset_of(known.first);
     });
   }
@@ -293,19 +291,16 @@ class Search {
     result.unstable = unstable_;
     result.necessary = ChangeSet(count_);
     if (end_ != SearchEnd::searched && end_ != SearchEnd::spent) return result;
-    std::sort(found_.begin(), found_.end(), is_before);
+    std::ranges::sort(found_, is_before);
     for (const ChangeSet& set : found_)
       result.sets.push_back({set, is_minimal(set), confirmed_.contains(set)});
     for (const auto& [set, answer] : known_)
       add_known(set, answer, result);
     const bool all_confirmed =
         (result.sets.empty() || confirmed_.contains(ChangeSet(count_))) &&
-        std::all_of(result.sets.begin(), result.sets.end(), [](const SufficientSet& set) {
-          return set.is_confirmed;
-        });
-    const bool all_minimal = std::all_of(result.sets.begin(),
-                                         result.sets.end(),
-                                         [](const SufficientSet& set) { return set.is_minimal; });
+        std::ranges::all_of(result.sets, [](const SufficientSet& set) { return set.is_confirmed; });
+    const bool all_minimal =
+        std::ranges::all_of(result.sets, [](const SufficientSet& set) { return set.is_minimal; });
     const bool is_searched = end_ == SearchEnd::searched && all_confirmed;
     result.is_complete_if_monotone = all_confirmed && is_complete_if_monotone(result);
     const bool is_assumed = options_.assume_monotone && result.is_complete_if_monotone;
@@ -324,7 +319,7 @@ class Search {
 
   bool is_minimal(const ChangeSet& set) const {
     const std::size_t size = set.count();
-    const auto agreeing = std::count_if(known_.begin(), known_.end(), [&](const auto& known) {
+    const auto agreeing = std::ranges::count_if(known_, [&](const auto& known) {
       return known.second == Outcome::agrees && known.first.is_proper_subset_of(set);
     });
     return size < 53 && static_cast<std::uint64_t>(agreeing) == (std::uint64_t{1} << size) - 1;
@@ -341,9 +336,8 @@ class Search {
   }
 
   void list_untried(SufficientSets& result) const {
-    const auto tried = std::count_if(known_.begin(), known_.end(), [&](const auto& known) {
-      return !contains_found(known.first);
-    });
+    const auto tried = std::ranges::count_if(
+        known_, [&](const auto& known) { return !contains_found(known.first); });
     const std::uint64_t candidates = SubsetCount::avoiding(found_, count_);
     result.untried_count = candidates - static_cast<std::uint64_t>(tried);
     // A change masks another, against the assumption: this search tries no further set.
@@ -372,9 +366,8 @@ class Search {
     for (const SufficientSet& set : result.sets)
       confirmations += set.is_confirmed ? 0 : 1;
     result.runs_left = std::min(sets + confirmations, countless);
-    const auto remade = std::count_if(known_.begin(), known_.end(), [](const auto& known) {
-      return known.second == Outcome::unresolved;
-    });
+    const auto remade = std::ranges::count_if(
+        known_, [](const auto& known) { return known.second == Outcome::unresolved; });
     result.most_runs_left =
         std::min(result.runs_left + sets + static_cast<std::uint64_t>(remade), countless);
   }

@@ -28,7 +28,7 @@ void collect_nodes(const CommandOutline& command,
 /// For use between single quotes of a shell, and within zsh's "word:description".
 std::string quoted(std::string text) {
   std::erase(text, '\'');
-  std::replace(text.begin(), text.end(), ':', ';');
+  std::ranges::replace(text, ':', ';');
   return text;
 }
 

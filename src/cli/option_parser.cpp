@@ -138,9 +138,8 @@ OptionParser* OptionParser::add_subcommand(const std::string& name,
 }
 
 OptionParser* OptionParser::get_subcommand(const std::string& name) {
-  return std::find_if(commands_.begin(),
-                      commands_.end(),
-                      [&](const auto& command) { return command->app_->get_name() == name; })
+  return std::ranges::find_if(
+             commands_, [&](const auto& command) { return command->app_->get_name() == name; })
       ->get();
 }
 
@@ -165,7 +164,7 @@ OptionParser* OptionParser::callback(std::function<void()> call) {
 }
 
 std::optional<ParserAnswer> OptionParser::parse(std::vector<std::string> words) {
-  std::reverse(words.begin(), words.end());  // CLI11 takes the last word first
+  std::ranges::reverse(words);  // CLI11 takes the last word first
   try {
     app_->parse(std::move(words));
   } catch (const CLI::Success& success) {

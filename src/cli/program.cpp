@@ -85,13 +85,13 @@ int report_parse_error(const CommandOutline& program,
     std::vector<std::string> names;
     for (const CommandOutline& command : program.commands)
       names.push_back(command.name);
-    const bool known = std::find(names.begin(), names.end(), typed) != names.end();
+    const bool known = std::ranges::find(names, typed) != names.end();
     const std::string guess = base::nearest(typed, names);
     if (!known) message = "unknown command '" + typed + "'";
     if (known) hint = "'sabath " + typed + " --help' shows its options";
     if (!known && !guess.empty()) hint = "did you mean '" + guess + "'?";
   }
-  const bool json = std::find(words.begin(), words.end(), "--json") != words.end();
+  const bool json = std::ranges::find(words, "--json") != words.end();
   return report_error(base::Error(base::ErrorKind::usage, message, hint), json);
 }
 

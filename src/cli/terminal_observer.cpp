@@ -84,9 +84,8 @@ void TerminalObserver::warn(std::string_view text, std::string_view hint) {
 
 TerminalObserver::Task& TerminalObserver::task_of(const base::Progress& progress,
                                                   base::SteadyTime now) {
-  const auto found = std::find_if(tasks_.begin(), tasks_.end(), [&](const Task& task) {
-    return task.last.task == progress.task;
-  });
+  const auto found = std::ranges::find_if(
+      tasks_, [&](const Task& task) { return task.last.task == progress.task; });
   const bool is_new = found == tasks_.end();
   Task& task = is_new ? tasks_.emplace_back() : *found;
   if (is_new) task.reported = now;

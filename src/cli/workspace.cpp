@@ -150,8 +150,8 @@ env::BringFiles Workspace::package_files() {
       assets::FetchOptions how;
       how.has_login = fetching().login_lookup();
       // What is to be locked is asked for anew.
-      how.refresh = std::any_of(
-          wanted.begin(), wanted.end(), [](const auto& file) { return file.digests.empty(); });
+      how.refresh =
+          std::ranges::any_of(wanted, [](const auto& file) { return file.digests.empty(); });
       std::vector<cache::Object> objects;
       for (assets::FetchedFile& file : runner()
                                            .preparer()
@@ -226,9 +226,9 @@ std::string memo_of(const spec::Site& site, const spec::SchedulerDescription& de
     const auto has_it = [&](const std::string& word) {
       return word.find(placeholder) != std::string::npos;
     };
-    const bool asks = std::any_of(
-        description.poll.begin(), description.poll.end(), [&](const spec::SchedulerQuestion& one) {
-          return std::any_of(one.command.begin(), one.command.end(), has_it);
+    const bool asks =
+        std::ranges::any_of(description.poll, [&](const spec::SchedulerQuestion& one) {
+          return std::ranges::any_of(one.command, has_it);
         });
     if (asks) name += "-" + launch::job_word(value);
   }

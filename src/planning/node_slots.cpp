@@ -126,7 +126,7 @@ probe::VisibleGpus gpus_of(const std::vector<spec::PlannedStage>& stages) {
     }
     if (!text) return {};
     for (const std::string& name : listed(*text)) {
-      if (std::find(visible.names->begin(), visible.names->end(), name) == visible.names->end())
+      if (std::ranges::find(*visible.names, name) == visible.names->end())
         visible.names->push_back(name);
     }
   }

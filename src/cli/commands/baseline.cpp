@@ -45,8 +45,8 @@ std::string moments_text(const std::optional<spec::BaselineMetric>& metric) {
 std::string parameters_text(const analysis::Proposal& proposal, const spec::BaselineEntry& entry) {
   std::string text;
   for (const auto& [name, value] : entry.holds_for.parameters) {
-    const bool is_same = std::all_of(
-        proposal.proposed.begin(), proposal.proposed.end(), [&, key = name, own = value](auto i) {
+    const bool is_same =
+        std::ranges::all_of(proposal.proposed, [&, key = name, own = value](auto i) {
           const auto& others = proposal.baseline.entries[i].holds_for.parameters;
           const auto other = others.find(key);
           return other != others.end() && other->second == own;
@@ -82,8 +82,8 @@ std::string entry_notes(const analysis::Proposal& proposal) {
   std::vector<std::pair<std::string, std::size_t>> notes;
   for (const std::size_t i : proposal.proposed) {
     for (const std::string& note : proposal.baseline.entries[i].notes) {
-      const auto known = std::find_if(
-          notes.begin(), notes.end(), [&](const auto& one) { return one.first == note; });
+      const auto known =
+          std::ranges::find_if(notes, [&](const auto& one) { return one.first == note; });
       if (known == notes.end()) {
         notes.emplace_back(note, 1);
       } else {

@@ -77,7 +77,7 @@ std::vector<spec::BaselineKey> keys_of(const CheckOptions& options,
     for (const spec::Parameter& parameter : asked.recipe.parameters) {
       if (parameter.affects_result) key.parameters[parameter.name] = values.at(parameter.name);
     }
-    if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(std::move(key));
+    if (std::ranges::find(keys, key) == keys.end()) keys.push_back(std::move(key));
   }
   return keys;
 }

@@ -196,8 +196,8 @@ int run_doctor(const DoctorOptions& options, Workspace& workspace) {
                                         : check_site(options.site, limit, workspace);
   if (!options.report.empty()) base::write_file_atomically(options.report, json_answer(checks));
   workspace.answer(workspace.json() ? json_answer(checks) : text_of(checks));
-  const bool bad = std::any_of(
-      checks.begin(), checks.end(), [](const Check& check) { return check.state == "bad"; });
+  const bool bad =
+      std::ranges::any_of(checks, [](const Check& check) { return check.state == "bad"; });
   return bad ? exit_no : exit_done;
 }
 

@@ -41,9 +41,8 @@ Probe submit_probe(const spec::Site& site, launch::Scheduler& scheduler, Workspa
   job.resources = site.resources;
   // A scheduler that takes no limit of time needs none for this.
   constexpr std::array time_words{"time_s", "time_min", "time_hm", "time_hms"};
-  const bool takes_time = std::any_of(time_words.begin(), time_words.end(), [&](const char* word) {
-    return scheduler.description().knows(word);
-  });
+  const bool takes_time = std::ranges::any_of(
+      time_words, [&](const char* word) { return scheduler.description().knows(word); });
   job.resources.time = takes_time ? std::optional(std::chrono::seconds(300)) : std::nullopt;
   if (scheduler.description().moves_files()) {
     // The node sees none of our files: the program goes there, and the report comes back.

@@ -27,8 +27,8 @@ struct ListOptions {
 /// The column of reasons is there only where some run has one.
 std::string runs_table(const std::vector<catalog::RunRow>& rows,
                        const std::vector<std::string>& reasons) {
-  const bool has_reasons = std::any_of(
-      reasons.begin(), reasons.end(), [](const std::string& reason) { return !reason.empty(); });
+  const bool has_reasons =
+      std::ranges::any_of(reasons, [](const std::string& reason) { return !reason.empty(); });
   std::vector<TextTable::Column> columns{
       "run", "state", "created", ">time", ">seed", "node", "tags"};
   if (has_reasons) columns.insert(columns.begin() + 2, "counts");

@@ -38,7 +38,7 @@ std::string holders_of(const Stored& stored, const CacheNames& names) {
 }
 
 void sort_stored(std::vector<const Stored*>& stored, const std::string& key) {
-  std::stable_sort(stored.begin(), stored.end(), [&](const Stored* a, const Stored* b) {
+  std::ranges::stable_sort(stored, [&](const Stored* a, const Stored* b) {
     if (key == "size") return a->size_bytes > b->size_bytes;
     if (key == "digest") return a->digest.hex < b->digest.hex;
     return a->last_used > b->last_used;
@@ -56,8 +56,7 @@ int cache_ls(const LsOptions& options, Workspace& workspace) {
         assets::digests_called(options.name, workspace.documents(), workspace.cache(), inventory);
   }
   for (const Stored& one : inventory.stored) {
-    const bool is_wanted =
-        wanted.empty() || std::find(wanted.begin(), wanted.end(), one.digest) != wanted.end();
+    const bool is_wanted = wanted.empty() || std::ranges::find(wanted, one.digest) != wanted.end();
     if (is_wanted) stored.push_back(&one);
   }
   sort_stored(stored, options.sort);
@@ -115,9 +114,8 @@ std::vector<UsageRow> usage_of(const cache::Inventory& inventory, const CacheNam
   std::vector<UsageRow> sorted;
   for (auto& [key, row] : rows)
     sorted.push_back(std::move(row));
-  std::stable_sort(sorted.begin(), sorted.end(), [](const UsageRow& a, const UsageRow& b) {
-    return a.disk_bytes > b.disk_bytes;
-  });
+  std::ranges::stable_sort(
+      sorted, [](const UsageRow& a, const UsageRow& b) { return a.disk_bytes > b.disk_bytes; });
   return sorted;
 }
 

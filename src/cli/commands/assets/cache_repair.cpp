@@ -41,8 +41,8 @@ int cache_repair(const std::string& name, Workspace& workspace) {
     throw base::Error(error.kind(), "cache repair: interrupted", error.hint());
   }
   workspace.answer(workspace.json() ? json_answer(repaired) : text_answer(repaired));
-  const bool good = std::all_of(
-      repaired.begin(), repaired.end(), [](const assets::Repaired& one) { return one.ok; });
+  const bool good =
+      std::ranges::all_of(repaired, [](const assets::Repaired& one) { return one.ok; });
   return good ? exit_done : exit_no;
 }
 

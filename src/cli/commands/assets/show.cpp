@@ -227,8 +227,7 @@ std::map<std::string, report::Course> courses_of(const execution::CurrentRecord&
   try {
     for (const spec::Series& series : arrays::read_series(current.series)) {
       report::Course& course = courses[series.stream + "/" + series.name];
-      const bool has_steps =
-          std::find(series.step.begin(), series.step.end(), base::no_step) == series.step.end();
+      const bool has_steps = std::ranges::find(series.step, base::no_step) == series.step.end();
       for (std::size_t i = 0; i < series.size(); ++i)
         course.add(static_cast<double>(has_steps ? series.step[i] : static_cast<std::int64_t>(i)),
                    series.value[i]);
@@ -308,7 +307,7 @@ int show_run(const ShowOptions& options, Workspace& workspace) {
 /// A study by its whole id: no recipe, asset or run is called so.
 bool show_study(const std::string& name, Workspace& workspace) {
   const auto ids = home::study_ids(workspace.folders().studies());
-  if (std::find(ids.begin(), ids.end(), name) == ids.end()) return false;
+  if (std::ranges::find(ids, name) == ids.end()) return false;
   const home::StudyFiles files(workspace.folders().studies() / name);
   workspace.answer(
       study_answer(analysis::look_at_study(files, workspace.folders()), workspace.json()));

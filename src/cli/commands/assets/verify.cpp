@@ -156,8 +156,8 @@ int run_verify(const VerifyOptions& options, Workspace& workspace) {
     if (!check.remedy.empty()) text += "     " + base::printable(check.remedy) + "\n";
   }
   workspace.answer(workspace.json() ? json_answer(checks) : text);
-  const bool judged = std::any_of(
-      checks.begin(), checks.end(), [](const Check& check) { return check.state != "note"; });
+  const bool judged =
+      std::ranges::any_of(checks, [](const Check& check) { return check.state != "note"; });
   if (!good) return exit_no;
   return judged ? exit_done : exit_inconclusive;
 }

@@ -75,9 +75,8 @@ constexpr std::array job_variables{"SABATH_JOB_ID",
                                    "_CONDOR_JOB_AD"};
 
 bool is_in_job(const base::Environment& environment) {
-  return std::any_of(job_variables.begin(), job_variables.end(), [&](const char* name) {
-    return environment.contains(name);
-  });
+  return std::ranges::any_of(job_variables,
+                             [&](const char* name) { return environment.contains(name); });
 }
 
 /// Ready, or built. In a job hundreds of processes would build the same thing at once, on nodes

@@ -56,7 +56,7 @@ void env_enter(const EnterOptions& options) {
 
 std::vector<std::string> shielded_arguments(int argc, char** argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
-  const auto mark = std::find(words.begin(), words.end(), "--");
+  const auto mark = std::ranges::find(words, "--");
   const auto group = std::find(words.begin(), mark, "env");
   const bool is_command = std::find(group, mark, "exec") != mark ||
                           std::find(group, mark, "enter") != mark ||

@@ -51,7 +51,7 @@ spec::EnvironmentLock lock_of_key(const std::string& key, Workspace& workspace) 
     const auto before = facts.find("before");
     wanted = before == facts.end() ? "" : before->second.substr(before->second.find(':') + 1);
   }
-  std::reverse(lock.layers.begin(), lock.layers.end());
+  std::ranges::reverse(lock.layers);
   return lock;
 }
 
@@ -176,8 +176,7 @@ std::vector<std::string> recipes_with(const spec::LayerLock& layer,
     };
     const bool is_shown =
         shown && shown->name == recipe.name && shown->directory == recipe.directory;
-    if (is_shown || std::any_of(variants.begin(), variants.end(), has_it))
-      names.push_back(recipe.name);
+    if (is_shown || std::ranges::any_of(variants, has_it)) names.push_back(recipe.name);
   }
   return names;
 }

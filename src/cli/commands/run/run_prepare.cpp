@@ -35,8 +35,7 @@ planning::PreparedRecipe make_ready_in_job(const planning::RunRequest& request,
   job.argv.insert(job.argv.end(), {"--prepare", file.string()});
   const bool resumes = arguments.size() > 1 && arguments[1] == "--resume";
   const auto variants = workspace.runner().preparer().environments_of(request.recipe).variants;
-  const bool has_variant =
-      std::find(variants.begin(), variants.end(), site.variant) != variants.end();
+  const bool has_variant = std::ranges::find(variants, site.variant) != variants.end();
   if (!resumes && request.variant.empty() && has_variant)
     job.argv.insert(job.argv.end(), {"--variant", site.variant});
   if (!resumes && request.offline) job.argv.emplace_back("--offline");

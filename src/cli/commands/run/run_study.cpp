@@ -110,9 +110,8 @@ void suggest_jobs(const RunOptions& options,
                   const spec::Recipe& recipe,
                   std::size_t runs,
                   Workspace& workspace) {
-  const bool states = std::any_of(recipe.stages.begin(),
-                                  recipe.stages.end(),
-                                  [](const auto& stage) { return stage.resources.cpus > 0; });
+  const bool states = std::ranges::any_of(
+      recipe.stages, [](const auto& stage) { return stage.resources.cpus > 0; });
   if (!options.jobs.empty() || !states || runs < 2) return;
   const std::size_t fit = std::min(runs, app::runs_at_a_time(recipe, 0, tools_of(workspace)));
   if (fit < 2) return;

@@ -41,8 +41,7 @@ std::string reasons_text(const Waiting& waiting) {
   }
   if (all == 1)
     return "run " + waiting.begin()->second.front()->run_id + " waits: " + counts.front().second;
-  std::stable_sort(
-      counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::ranges::stable_sort(counts, [](const auto& a, const auto& b) { return a.first > b.first; });
   std::string text;
   for (std::size_t i = 0; i < std::min(counts.size(), most_reasons); ++i)
     text += (i == 0 ? " " : ", ") + std::to_string(counts[i].first) + " " + counts[i].second;

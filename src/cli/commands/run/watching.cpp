@@ -33,8 +33,7 @@ batch::WatchedRun watched(const catalog::RunRow& row) {
 bool names_a_study(const std::string& word, Workspace& workspace) {
   if (word.starts_with('@') || word.find('=') != std::string::npos) return false;
   const auto ids = home::study_ids(workspace.folders().studies());
-  return std::any_of(
-      ids.begin(), ids.end(), [&](const std::string& id) { return id.starts_with(word); });
+  return std::ranges::any_of(ids, [&](const std::string& id) { return id.starts_with(word); });
 }
 
 /// Without those in whose place another run of their study's point is.
@@ -78,14 +77,14 @@ std::set<std::string> named_studies(const std::vector<std::string>& words,
   for (const std::string& word : words) {
     constexpr std::string_view term = "study=";
     const std::string id = word.starts_with(term) ? word.substr(term.size()) : "";
-    if (std::find(ids.begin(), ids.end(), id) != ids.end()) named.insert(id);
+    if (std::ranges::find(ids, id) != ids.end()) named.insert(id);
     if (names_a_study(word, workspace))
       named.insert(home::find_study(folder, word).directory().filename().string());
   }
   if (!words.empty()) return named;
   for (const std::string& id : ids) {
-    const bool has_run = std::any_of(
-        runs.begin(), runs.end(), [&](const batch::WatchedRun& run) { return run.study == id; });
+    const bool has_run =
+        std::ranges::any_of(runs, [&](const batch::WatchedRun& run) { return run.study == id; });
     if (has_run || has_driver(id, workspace)) named.insert(id);
   }
   return named;
@@ -185,10 +184,8 @@ std::string usual_reason(const std::vector<batch::WatchedRun>& runs) {
   for (const batch::WatchedRun& run : runs) {
     if (run.state == RunState::planned && !run.detail.empty()) ++reasons[detail_of(run)];
   }
-  const auto most =
-      std::max_element(reasons.begin(), reasons.end(), [](const auto& a, const auto& b) {
-        return a.second < b.second;
-      });
+  const auto most = std::ranges::max_element(
+      reasons, [](const auto& a, const auto& b) { return a.second < b.second; });
   return most == reasons.end() ? "" : most->first;
 }
 
@@ -295,8 +292,8 @@ WatchedStudies studies_to_watch(const std::vector<std::string>& words,
 }
 
 std::size_t not_run(const WatchedStudy& study, const std::vector<batch::WatchedRun>& runs) {
-  const auto begun = static_cast<std::size_t>(std::count_if(
-      runs.begin(), runs.end(), [&](const auto& run) { return run.study == study.id; }));
+  const auto begun = static_cast<std::size_t>(
+      std::ranges::count_if(runs, [&](const auto& run) { return run.study == study.id; }));
   return study.points > begun ? study.points - begun : 0;
 }
 
@@ -391,7 +388,7 @@ AwaitedJob await_file(const std::vector<std::filesystem::path>& files,
   const auto is_there = [&](const std::filesystem::path& file) {
     return std::filesystem::exists(file, code);
   };
-  while (std::none_of(files.begin(), files.end(), is_there)) {
+  while (std::ranges::none_of(files, is_there)) {
     const base::SteadyTime now = workspace.clock().steady();
     const bool patient = !ended || now - *ended < site.grace;
     if (workspace.stop().stop_requested() || now - begin > limit || !patient) break;
@@ -465,10 +462,8 @@ std::string watch_text(const std::vector<batch::WatchedRun>& runs,
       text += rows_text(members, true);
       continue;
     }
-    const auto found =
-        std::find_if(whole.begin(), whole.end(), [&id = study](const WatchedStudy& one) {
-          return one.id == id;
-        });
+    const auto found = std::ranges::find_if(
+        whole, [&id = study](const WatchedStudy& one) { return one.id == id; });
     const std::size_t left = found == whole.end() ? 0 : not_run(*found, members);
     text += "study " + base::printable(study) + ": " + counts_line(members, left) + "\n" +
             rows_text(members, every);
@@ -481,8 +476,8 @@ std::string watch_text(const std::vector<batch::WatchedRun>& runs,
 }
 
 int watch_status(const std::vector<batch::WatchedRun>& runs, const WatchedStudies& studies) {
-  const bool is_short = std::any_of(
-      studies.begin(), studies.end(), [&](const auto& study) { return not_run(study, runs) > 0; });
+  const bool is_short =
+      std::ranges::any_of(studies, [&](const auto& study) { return not_run(study, runs) > 0; });
   int status = is_short ? exit_interrupted : exit_done;
   for (const batch::WatchedRun& run : runs)
     status = std::max<int>(status, exit_status(run.state));
