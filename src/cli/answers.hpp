@@ -6,7 +6,10 @@
 #include <sabath/app/run_recipe.hpp>
 #include <sabath/app/run_study.hpp>
 #include <sabath/assets/fetch_assets.hpp>
+#include <sabath/assets/repair_cache.hpp>
+#include <sabath/base/digest.hpp>
 #include <sabath/base/error.hpp>
+#include <sabath/cache/cache_maintenance.hpp>
 #include <sabath/catalog/catalog.hpp>
 #include <sabath/env/environment.hpp>
 #include <sabath/env/prefix_image.hpp>
@@ -21,6 +24,7 @@
 #include <sabath/spec/whole_numbers.hpp>
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -57,6 +61,24 @@ struct WrittenReport {
   std::vector<std::string> notes{};
 };
 
+/// What else than the cache itself knows of what lies in it.
+struct CacheNames {
+  std::map<base::Digest, std::vector<std::string>> assets{};
+  std::map<base::Digest, std::vector<std::string>> runs{};
+
+  /// The name of an asset, else a URL, else nothing.
+  std::string origin_of(const cache::Stored& stored) const;
+};
+
+/// One line of `cache du`.
+struct UsageRow {
+  std::string cache{};  ///< the root
+  std::string what{};   ///< "asset", "source", "tree", "object", "environment", "partial", ...
+  std::string name{};
+  std::uint64_t files = 0;
+  std::uint64_t disk_bytes = 0;
+};
+
 /// The answers as JSON documents, for --json. The root is always an object.
 std::string json_answer(const std::vector<catalog::RunRow>& rows);
 /// With the reason for which each does not count, and of all that match how many do.
@@ -84,6 +106,12 @@ std::string json_answer(const WrittenReport& report);
 std::string json_answer(const analysis::Proposal& proposal);
 std::string json_answer(const std::vector<env::PinnedFile>& files);
 std::string json_answer(const std::vector<env::PrefixImage>& images);
+std::string json_answer(const std::vector<const cache::Stored*>& stored, const CacheNames& names);
+std::string json_answer(const std::vector<UsageRow>& rows,
+                        const std::map<std::string, std::uint64_t>& totals);
+std::string json_answer(const std::vector<cache::Pin>& pins);
+std::string json_answer(const cache::GarbageReport& report, bool dry_run);
+std::string json_answer(const std::vector<assets::Repaired>& repaired);
 /// With `whole` in the metrics that have whole numbers which no double holds.
 std::string json_answer(const spec::RunRecord& record, const spec::WholeSummaries& whole);
 /// One line with "type": "result", which ends the events of `fetch`.

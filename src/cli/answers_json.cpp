@@ -1,5 +1,4 @@
 #include "answers.hpp"
-#include "commands/assets/cache.hpp"
 #include "exit_status.hpp"
 
 #include <sabath/base/error.hpp>

@@ -1,11 +1,14 @@
-#include "cache.hpp"
-
 #include "commands.hpp"
 
 #include <sabath/assets/cache_references.hpp>
+#include <sabath/assets/repair_cache.hpp>
+#include <sabath/base/error.hpp>
+#include <sabath/base/process/process_identity.hpp>
 #include <sabath/base/text/text_table.hpp>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 
 namespace sabath::cli {
 namespace {
@@ -20,6 +23,18 @@ struct LsOptions {
 
 std::string day_of(base::WallTime time) {
   return base::format_rfc3339(time).substr(0, 10);
+}
+
+/// Which assets and runs know what is in the cache.
+CacheNames names_in(const cache::Inventory& inventory, Workspace& workspace) {
+  CacheNames names;
+  names.runs = assets::digests_of_runs(workspace.folders().runs());
+  for (const auto& [name, digests] :
+       assets::digests_of_assets(workspace.documents(), workspace.cache(), inventory)) {
+    for (const base::Digest& digest : digests)
+      names.assets[digest].push_back(name);
+  }
+  return names;
 }
 
 /// What keeps it from the collector, in one word or two.
@@ -145,6 +160,182 @@ int cache_du(Workspace& workspace) {
   return exit_done;
 }
 
+struct PinOptions {
+  std::string name{};
+  std::string reason{};
+};
+
+/// Without the secrets that a URL may have, and yet another one for each URL.
+std::string pin_name(const std::string& name) {
+  const std::string displayed = assets::displayed_name(name);
+  if (displayed == name) return name;
+  return displayed + "#" + base::sha256_of(name).hex.substr(0, 8);
+}
+
+int list_pins(Workspace& workspace) {
+  const auto pins = workspace.maintenance().pins();
+  if (workspace.json()) {
+    workspace.answer(json_answer(pins));
+    return exit_done;
+  }
+  base::TextTable table({"name", ">digests", "user", "made", "reason"});
+  for (const cache::Pin& pin : pins) {
+    table.add({pin.name,
+               std::to_string(pin.digests.size()),
+               pin.user,
+               pin.made.substr(0, 10),
+               pin.reason});
+  }
+  workspace.answer(pins.empty() ? "nothing is pinned; 'sabath cache pin NAME' pins\n"
+                                : table.text());
+  return exit_done;
+}
+
+int cache_pin(const PinOptions& options, Workspace& workspace) {
+  if (options.name.empty()) return list_pins(workspace);
+  cache::CacheMaintenance& maintenance = workspace.maintenance();
+  const auto inventory = maintenance.inventory(workspace.observer(), workspace.stop());
+  const cache::Pin pin{
+      pin_name(options.name),
+      options.reason,
+      base::user_name(),
+      base::format_rfc3339(workspace.clock().now()),
+      assets::digests_called(options.name, workspace.documents(), workspace.cache(), inventory)};
+  maintenance.pin(pin);
+  workspace.answer(workspace.json()
+                       ? json_answer(std::vector{pin})
+                       : "pinned " + base::printable(pin.name) + ": " +
+                             std::to_string(pin.digests.size()) + " objects and trees\n");
+  return exit_done;
+}
+
+int cache_unpin(const std::string& pinned, Workspace& workspace) {
+  cache::CacheMaintenance& maintenance = workspace.maintenance();
+  const std::string name = pin_name(pinned);
+  cache::Pin removed;
+  for (const cache::Pin& pin : maintenance.pins()) {
+    if (pin.name == name || pin.name == pinned) removed = pin;
+  }
+  // By what was pinned, or by the name that the list of pins has.
+  if (!maintenance.unpin(name) && !maintenance.unpin(pinned)) {
+    throw base::Error(
+        base::ErrorKind::not_found,
+        base::printable(assets::displayed_name(pinned)) + ": you have no pin of that name",
+        removed.name.empty() ? "'sabath cache pin' lists the pins"
+                             : "this one is of " + base::printable(removed.user));
+  }
+  workspace.answer(workspace.json() ? json_answer(std::vector{removed})
+                                    : "no longer pinned: " + base::printable(removed.name) + "\n");
+  return exit_done;
+}
+
+struct GcOptions {
+  std::string max_size{};
+  std::string older_than{};
+  bool dry_run = false;
+};
+
+/// "50G", "1.5 TiB", "4096": powers of 1024, as sizes are shown.
+std::uint64_t parse_size(const std::string& text) {
+  double number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, code] = std::from_chars(text.data(), end, number);
+  std::string unit(rest, end);
+  unit.erase(
+      0,
+      unit.find_first_not_of(' ') == std::string::npos ? unit.size() : unit.find_first_not_of(' '));
+  for (const char* const suffix : {"iB", "B"}) {
+    if (unit.ends_with(suffix)) unit.resize(unit.size() - std::string_view(suffix).size());
+  }
+  constexpr std::string_view units = "KMGTP";
+  const auto power = unit.size() == 1 ? units.find(static_cast<char>(unit[0] & ~0x20)) : 0;
+  const bool is_good = code == std::errc{} && std::isfinite(number) && number >= 0 &&
+                       number < 1e15 && unit.size() <= 1 && power != std::string_view::npos;
+  if (!is_good) {
+    throw usage_error("--max-size: '" + base::printable(text) + "' is not a size",
+                      "such as 50G, 1.5T or 800M");
+  }
+  return static_cast<std::uint64_t>(
+      std::ldexp(number, unit.empty() ? 0 : 10 * (static_cast<int>(power) + 1)));
+}
+
+std::string garbage_text(const cache::GarbageReport& report, const GcOptions& options) {
+  std::string text;
+  base::TextTable table({">on disk", "kind", "used", "name", "from"});
+  for (const cache::RemovedItem& item : report.removed) {
+    table.add({base::format_bytes(item.disk_bytes),
+               item.kind,
+               item.last_used == base::WallTime{}
+                   ? ""
+                   : base::format_rfc3339(item.last_used).substr(0, 10),
+               item.name.substr(0, 23),
+               item.sources.empty() ? "" : item.sources.front()});
+  }
+  if (!table.empty()) text += table.text();
+  text += std::string(options.dry_run ? "would remove " : "removed ") +
+          std::to_string(report.removed.size()) + ", " + base::format_bytes(report.freed_bytes) +
+          " of " + base::format_bytes(report.before_bytes) + "\n";
+  for (const auto& [reason, sum] : report.kept) {
+    text += "kept " + std::to_string(sum.count) + ", " + base::format_bytes(sum.disk_bytes) + ": " +
+            reason + "\n";
+  }
+  return text;
+}
+
+int cache_gc(const GcOptions& options, Workspace& workspace) {
+  cache::GarbageOptions garbage;
+  garbage.dry_run = options.dry_run;
+  if (!options.max_size.empty()) garbage.max_bytes = parse_size(options.max_size);
+  if (!options.older_than.empty())
+    garbage.unused_for = duration_of("--older-than", options.older_than, "30d, 12h or 0s");
+  const auto inventory = workspace.maintenance().inventory(workspace.observer(), workspace.stop());
+  garbage.keep = assets::digests_in_use(
+      workspace.folders(), workspace.documents(), workspace.cache(), inventory);
+  const cache::GarbageReport report =
+      workspace.maintenance().collect(garbage, workspace.observer(), workspace.stop());
+  workspace.answer(workspace.json() ? json_answer(report, options.dry_run)
+                                    : garbage_text(report, options));
+  return exit_done;
+}
+
+std::string repaired_text(const std::vector<assets::Repaired>& repaired) {
+  if (repaired.empty()) return "nothing is damaged\n";
+  std::string text;
+  for (const assets::Repaired& one : repaired) {
+    text += std::string(one.ok ? "ok   " : "bad  ") + std::string(to_string(one.kind)) + " " +
+            one.digest.text() + ": ";
+    if (one.ok && !one.source.empty()) {
+      text += base::format_bytes(one.transferred) + " of " + base::format_bytes(one.size_bytes) +
+              " fetched from " + base::printable(one.source) + "\n";
+    } else {
+      text += one.ok ? "made again\n" : base::printable(one.problem) + "\n";
+    }
+  }
+  return text;
+}
+
+int cache_repair(const std::string& name, Workspace& workspace) {
+  const assets::RepairTools tools{workspace.cache(),
+                                  workspace.maintenance(),
+                                  workspace.fetching().fetchers(),
+                                  workspace.documents(),
+                                  workspace.clock(),
+                                  workspace.observer(),
+                                  workspace.fetching().login_lookup()};
+  std::vector<assets::Repaired> repaired;
+  try {
+    repaired = assets::repair_cache(tools, name, workspace.stop());
+  } catch (const base::Error& error) {
+    if (error.kind() != base::ErrorKind::interrupted) throw;
+    // The part that met the signal would name another command, 'verify'.
+    throw base::Error(error.kind(), "cache repair: interrupted", error.hint());
+  }
+  workspace.answer(workspace.json() ? json_answer(repaired) : repaired_text(repaired));
+  const bool good =
+      std::ranges::all_of(repaired, [](const assets::Repaired& one) { return one.ok; });
+  return good ? exit_done : exit_no;
+}
+
 }  // namespace
 
 std::string CacheNames::origin_of(const Stored& stored) const {
@@ -152,17 +343,6 @@ std::string CacheNames::origin_of(const Stored& stored) const {
     return found->second.front();
   }
   return stored.sources.empty() ? std::string() : stored.sources.front();
-}
-
-CacheNames names_in(const cache::Inventory& inventory, Workspace& workspace) {
-  CacheNames names;
-  names.runs = assets::digests_of_runs(workspace.folders().runs());
-  for (const auto& [name, digests] :
-       assets::digests_of_assets(workspace.documents(), workspace.cache(), inventory)) {
-    for (const base::Digest& digest : digests)
-      names.assets[digest].push_back(name);
-  }
-  return names;
 }
 
 void setup_cache(OptionParser& app, Action& action) {
@@ -177,9 +357,20 @@ void setup_cache(OptionParser& app, Action& action) {
   group->add_subcommand("du", "what takes how much space on disk")->callback([&action] {
     action = cache_du;
   });
-  setup_cache_pins(*group, action);
-  setup_cache_gc(*group, action);
-  setup_cache_repair(*group, action);
+  auto [pin, pinning] = add_command(
+      *group, action, "pin", "keep something from the collector, or list the pins", cache_pin);
+  pin.add_option("name", pinning.name, "an asset, a URL or a digest; none: list");
+  pin.add_option("--reason", pinning.reason, "why, for people who look later");
+  auto [unpin, pinned] = add_command(*group, action, "unpin", "remove a pin", cache_unpin);
+  unpin.add_option("name", pinned, "as it was pinned")->required();
+  auto [gc, garbage] = add_command(*group, action, "gc", "remove what nothing refers to", cache_gc);
+  gc.add_option(
+      "--max-size", garbage.max_size, "only until the cache has at most this size, such as 50G");
+  gc.add_option("--older-than", garbage.older_than, "only what was not used for this time (1d)");
+  gc.add_flag("--dry-run", garbage.dry_run, "show what would be removed, and remove nothing");
+  auto [repair, damaged] =
+      add_command(*group, action, "repair", "bring back what is damaged", cache_repair);
+  repair.add_option("name", damaged, "an asset, a URL or a digest; none: all that is damaged");
 }
 
 }  // namespace sabath::cli
