@@ -7,8 +7,10 @@
 #include <sabath/app/run_study.hpp>
 #include <sabath/assets/fetch_assets.hpp>
 #include <sabath/assets/repair_cache.hpp>
+#include <sabath/base/clock.hpp>
 #include <sabath/base/digest.hpp>
 #include <sabath/base/error.hpp>
+#include <sabath/base/observer.hpp>
 #include <sabath/cache/cache_maintenance.hpp>
 #include <sabath/catalog/catalog.hpp>
 #include <sabath/env/environment.hpp>
@@ -24,9 +26,12 @@
 #include <sabath/spec/whole_numbers.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sabath::cli {
@@ -114,6 +119,11 @@ std::string json_answer(const cache::GarbageReport& report, bool dry_run);
 std::string json_answer(const std::vector<assets::Repaired>& repaired);
 /// With `whole` in the metrics that have whole numbers which no double holds.
 std::string json_answer(const spec::RunRecord& record, const spec::WholeSummaries& whole);
+/// Returns an observer that writes what the library reports as JSON lines with a "type":
+/// "progress", "note" or "warning". Progress of one task comes twice a second at most, and when it
+/// ends.
+std::unique_ptr<base::Observer> event_lines(std::function<void(std::string_view line)> write,
+                                            base::Clock& clock);
 /// One line with "type": "result", which ends the events of `fetch`.
 std::string json_result_line(const std::vector<assets::FetchedAsset>& assets,
                              const std::vector<FailedFetch>& failed,

@@ -60,6 +60,7 @@ class Workspace {
   /// Of the same cache.
   cache::CacheMaintenance& maintenance();
   std::filesystem::path maintenance_root();
+  cache::Inventory inventory() { return maintenance().inventory(observer_, stop()); }
   /// From the configuration; SABATH_LOWER_CACHES and SABATH_CACHE_SHARED go before it.
   cache::CacheOptions cache_options();
   env::EnvironmentStore& environments();

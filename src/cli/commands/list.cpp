@@ -110,10 +110,6 @@ int list_studies(Workspace& workspace) {
       workspace.observer().warn(error.what(), error.hint());
     }
   }
-  if (workspace.json()) {
-    workspace.answer(json_answer(outcomes));
-    return exit_done;
-  }
   TextTable table({"study", "created", ">runs", ">ok", ">counted", ">failed", ">open"});
   for (const analysis::StudyOutcome& outcome : outcomes) {
     table.add({outcome.plan.study_id,
@@ -124,8 +120,9 @@ int list_studies(Workspace& workspace) {
                std::to_string(outcome.count(spec::RunState::failed)),
                std::to_string(outcome.open())});
   }
-  workspace.answer(table.empty() ? "no studies yet; 'sabath run RECIPE --sweep' makes one\n"
-                                 : table.text());
+  workspace.answer(workspace.json() ? json_answer(outcomes)
+                   : table.empty()  ? "no studies yet; 'sabath run RECIPE --sweep' makes one\n"
+                                    : table.text());
   return exit_done;
 }
 
@@ -154,18 +151,13 @@ int list_documents(const std::string& what, Workspace& workspace) {
   }
   for (const home::BadDocument& document : bad)
     workspace.observer().warn(document.problem);
-  if (workspace.json()) {
-    workspace.answer(json_answer(rows));
-    return exit_done;
-  }
-  if (rows.empty() && what == "sites") {
-    workspace.answer("no sites yet; 'docs/formats/site.md' says how one is described\n");
-    return exit_done;
-  }
   TextTable table({"kind", "name", {what == "sites" ? "scheduler" : "version"}, "title"});
   for (const auto& row : rows)
     table.add({row.kind, row.name, row.version, row.title});
-  workspace.answer(table.text());
+  workspace.answer(workspace.json() ? json_answer(rows)
+                   : rows.empty() && what == "sites"
+                       ? "no sites yet; 'docs/formats/site.md' says how one is described\n"
+                       : table.text());
   return exit_done;
 }
 

@@ -61,8 +61,7 @@ void sort_stored(std::vector<const Stored*>& stored, const std::string& key) {
 }
 
 int cache_ls(const LsOptions& options, Workspace& workspace) {
-  const cache::Inventory inventory =
-      workspace.maintenance().inventory(workspace.observer(), workspace.stop());
+  const cache::Inventory inventory = workspace.inventory();
   const CacheNames names = names_in(inventory, workspace);
   std::vector<const Stored*> stored;
   std::vector<base::Digest> wanted;
@@ -77,10 +76,6 @@ int cache_ls(const LsOptions& options, Workspace& workspace) {
   sort_stored(stored, options.sort);
   const std::size_t count = stored.size();
   if (options.limit > 0) stored.resize(std::min(count, static_cast<std::size_t>(options.limit)));
-  if (workspace.json()) {
-    workspace.answer(json_answer(stored, names));
-    return exit_done;
-  }
   base::TextTable table({"digest", "kind", ">size", "used", "held by", "from"});
   for (const Stored* const one : stored) {
     std::string from = names.origin_of(*one);
@@ -92,9 +87,10 @@ int cache_ls(const LsOptions& options, Workspace& workspace) {
                holders_of(*one, names),
                from});
   }
-  workspace.answer(count == 0 ? "nothing is in the cache yet; 'sabath fetch NAME' brings it\n"
-                              : table.text());
-  if (stored.size() < count) {
+  workspace.answer(workspace.json() ? json_answer(stored, names)
+                   : count == 0     ? "nothing is in the cache yet; 'sabath fetch NAME' brings it\n"
+                                    : table.text());
+  if (stored.size() < count && !workspace.json()) {
     workspace.observer().note("... and " + std::to_string(count - stored.size()) + " more");
   }
   return exit_done;
@@ -135,16 +131,11 @@ std::vector<UsageRow> usage_of(const cache::Inventory& inventory, const CacheNam
 }
 
 int cache_du(Workspace& workspace) {
-  const cache::Inventory inventory =
-      workspace.maintenance().inventory(workspace.observer(), workspace.stop());
+  const cache::Inventory inventory = workspace.inventory();
   const std::vector<UsageRow> rows = usage_of(inventory, names_in(inventory, workspace));
   std::map<std::string, std::uint64_t> totals{{workspace.maintenance_root().string(), 0}};
   for (const UsageRow& row : rows)
     totals[row.cache] += row.disk_bytes;
-  if (workspace.json()) {
-    workspace.answer(json_answer(rows, totals));
-    return exit_done;
-  }
   std::string text;
   for (const auto& [root, total] : totals) {
     base::TextTable table({">on disk", ">files", "what", "name"});
@@ -156,7 +147,7 @@ int cache_du(Workspace& workspace) {
     text += (table.empty() ? "" : table.text()) + base::printable(root) + ": " +
             base::format_bytes(total) + " on disk, what is shared counted once\n";
   }
-  workspace.answer(text);
+  workspace.answer(workspace.json() ? json_answer(rows, totals) : text);
   return exit_done;
 }
 
@@ -174,10 +165,6 @@ std::string pin_name(const std::string& name) {
 
 int list_pins(Workspace& workspace) {
   const auto pins = workspace.maintenance().pins();
-  if (workspace.json()) {
-    workspace.answer(json_answer(pins));
-    return exit_done;
-  }
   base::TextTable table({"name", ">digests", "user", "made", "reason"});
   for (const cache::Pin& pin : pins) {
     table.add({pin.name,
@@ -186,22 +173,22 @@ int list_pins(Workspace& workspace) {
                pin.made.substr(0, 10),
                pin.reason});
   }
-  workspace.answer(pins.empty() ? "nothing is pinned; 'sabath cache pin NAME' pins\n"
-                                : table.text());
+  workspace.answer(workspace.json() ? json_answer(pins)
+                   : pins.empty()   ? "nothing is pinned; 'sabath cache pin NAME' pins\n"
+                                    : table.text());
   return exit_done;
 }
 
 int cache_pin(const PinOptions& options, Workspace& workspace) {
   if (options.name.empty()) return list_pins(workspace);
-  cache::CacheMaintenance& maintenance = workspace.maintenance();
-  const auto inventory = maintenance.inventory(workspace.observer(), workspace.stop());
+  const cache::Inventory inventory = workspace.inventory();
   const cache::Pin pin{
       pin_name(options.name),
       options.reason,
       base::user_name(),
       base::format_rfc3339(workspace.clock().now()),
       assets::digests_called(options.name, workspace.documents(), workspace.cache(), inventory)};
-  maintenance.pin(pin);
+  workspace.maintenance().pin(pin);
   workspace.answer(workspace.json()
                        ? json_answer(std::vector{pin})
                        : "pinned " + base::printable(pin.name) + ": " +
@@ -288,9 +275,8 @@ int cache_gc(const GcOptions& options, Workspace& workspace) {
   if (!options.max_size.empty()) garbage.max_bytes = parse_size(options.max_size);
   if (!options.older_than.empty())
     garbage.unused_for = duration_of("--older-than", options.older_than, "30d, 12h or 0s");
-  const auto inventory = workspace.maintenance().inventory(workspace.observer(), workspace.stop());
   garbage.keep = assets::digests_in_use(
-      workspace.folders(), workspace.documents(), workspace.cache(), inventory);
+      workspace.folders(), workspace.documents(), workspace.cache(), workspace.inventory());
   const cache::GarbageReport report =
       workspace.maintenance().collect(garbage, workspace.observer(), workspace.stop());
   workspace.answer(workspace.json() ? json_answer(report, options.dry_run)

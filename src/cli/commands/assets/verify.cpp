@@ -94,7 +94,7 @@ void verify_stored(const std::string& name,
   if (link && !workspace.cache().find(link->digest)) {
     return add_link(checks, assets::displayed_name(name), *link, full);
   }
-  const auto inventory = workspace.maintenance().inventory(workspace.observer(), workspace.stop());
+  const cache::Inventory inventory = workspace.inventory();
   for (const base::Digest& digest :
        assets::digests_called(name, workspace.documents(), workspace.cache(), inventory)) {
     const cache::VerifyReport report =

@@ -138,10 +138,6 @@ spec::BuiltEnvironment ready_for(const EnvOptions& options,
 
 int list_environments(Workspace& workspace) {
   const auto entries = workspace.environments().list();
-  if (workspace.json()) {
-    workspace.answer(json_answer(entries));
-    return exit_done;
-  }
   base::TextTable table({"key", "kind", "name", "state", "built", "prefix"});
   for (const env::EnvironmentEntry& entry : entries) {
     table.add({entry.lock.key.hex.substr(0, 16),
@@ -151,8 +147,9 @@ int list_environments(Workspace& workspace) {
                entry.built,
                entry.prefix.string()});
   }
-  workspace.answer(entries.empty() ? "no environments yet; 'sabath env build RECIPE' makes one\n"
-                                   : table.text());
+  workspace.answer(workspace.json()  ? json_answer(entries)
+                   : entries.empty() ? "no environments yet; 'sabath env build RECIPE' makes one\n"
+                                     : table.text());
   return exit_done;
 }
 

@@ -84,14 +84,12 @@ int show_why(const EnvOptions& options, Workspace& workspace) {
   }
   const auto found = spec::differences(lock_called(options.names[0], options.variant, workspace),
                                        lock_called(options.names[1], options.variant, workspace));
-  if (workspace.json()) {
-    workspace.answer(json_differences(found));
-    return exit_done;
-  }
   std::string text;
   for (const std::string& difference : found)
     text += base::printable(difference) + "\n";
-  workspace.answer(found.empty() ? "nothing differs: the keys are the same\n" : text);
+  workspace.answer(workspace.json() ? json_differences(found)
+                   : found.empty()  ? "nothing differs: the keys are the same\n"
+                                    : text);
   return exit_done;
 }
 

@@ -27,13 +27,10 @@ int run_collect(const CollectOptions& options, Workspace& workspace) {
   }
   const spec::Collection collection =
       execution::collect_run(files, patterns, origin, workspace.clock());
-  if (workspace.json()) {
-    workspace.answer(json_answer(collection));
-    return exit_done;
-  }
-  workspace.answer(
-      report::collection_text(collection) + "folder        " +
-      base::printable((files.collections() / std::to_string(collection.number)).string()) + "\n");
+  const auto folder = files.collections() / std::to_string(collection.number);
+  workspace.answer(workspace.json() ? json_answer(collection)
+                                    : report::collection_text(collection) + "folder        " +
+                                          base::printable(folder.string()) + "\n");
   return exit_done;
 }
 
