@@ -11,72 +11,54 @@ namespace {
 
 constexpr std::uint64_t countless = std::uint64_t{1} << 53U;
 
-/// Calls `visit` with the sets of `size` changes, of `count`, until it returns false. Skips sets
-/// with a part that `is_excluded`.
-class Combinations {
- public:
-  using Visit = std::function<bool(const ChangeSet&)>;
+using Visit = std::function<bool(const ChangeSet&)>;
 
-  Combinations(std::size_t count, Visit is_excluded, Visit visit)
-      : set_(count), is_excluded_(std::move(is_excluded)), visit_(std::move(visit)) {}
-
-  bool of_size(std::size_t size) {
-    set_.reset();
-    return extend(0, size);
+/// Calls `visit` with the sets that have `missing` more changes than `set`, none of them before
+/// `next`, until it returns false. Skips sets with a part that `is_excluded`. Leaves `set` as it
+/// was.
+bool each_of_size(ChangeSet& set,
+                  std::size_t next,
+                  std::size_t missing,
+                  const Visit& is_excluded,
+                  const Visit& visit) {
+  if (missing == 0) return visit(set);
+  for (std::size_t i = next; i + missing <= set.size(); ++i) {
+    set.set(i);
+    const bool continues =
+        is_excluded(set) || each_of_size(set, i + 1, missing - 1, is_excluded, visit);
+    set.reset(i);
+    if (!continues) return false;
   }
+  return true;
+}
 
- private:
-  bool extend(std::size_t next, std::size_t missing) {
-    if (missing == 0) return visit_(set_);
-    for (std::size_t i = next; i + missing <= set_.size(); ++i) {
-      set_.set(i);
-      const bool goes_on = is_excluded_(set_) || extend(i + 1, missing - 1);
-      set_.reset(i);
-      if (!goes_on) return false;
-    }
-    return true;
+std::uint64_t power_of_two(std::size_t exponent) {
+  return exponent < 53 ? std::uint64_t{1} << exponent : countless;
+}
+
+/// Number of subsets of `free` changes that contain none of `sets`. An upper bound once `steps` are
+/// too many.
+std::uint64_t count_avoiding(const std::vector<ChangeSet>& sets,
+                             std::size_t free,
+                             std::size_t& steps) {
+  constexpr std::size_t most_steps = 100'000;
+  if (++steps > most_steps || sets.empty()) return power_of_two(free);
+  if (std::ranges::any_of(sets, [](const auto& set) { return set.none(); })) return 0;
+  const std::size_t change = sets.front().find_first();
+  std::vector<ChangeSet> with = sets;
+  std::vector<ChangeSet> without;
+  for (ChangeSet& set : with) {
+    if (!set.test(change)) without.push_back(set);
+    set.reset(change);
   }
-
-  ChangeSet set_;
-  Visit is_excluded_;
-  Visit visit_;
-};
-
-/// Number of subsets of `free` changes that contain none of `sets`.
-class SubsetCount {
- public:
-  static std::uint64_t avoiding(const std::vector<ChangeSet>& sets, std::size_t free) {
-    return SubsetCount().count(sets, free);
-  }
-
- private:
-  static std::uint64_t power_of_two(std::size_t exponent) {
-    return exponent < 53 ? std::uint64_t{1} << exponent : countless;
-  }
-
-  std::uint64_t count(const std::vector<ChangeSet>& sets, std::size_t free) {
-    constexpr std::size_t most_steps = 100'000;
-    if (++steps_ > most_steps || sets.empty()) return power_of_two(free);
-    if (std::ranges::any_of(sets, [](const auto& set) { return set.none(); })) return 0;
-    const std::size_t change = sets.front().find_first();
-    std::vector<ChangeSet> with = sets;
-    std::vector<ChangeSet> without;
-    for (ChangeSet& set : with) {
-      if (!set.test(change)) without.push_back(set);
-      set.reset(change);
-    }
-    return std::min(count(with, free - 1) + count(without, free - 1), countless);
-  }
-
-  std::size_t steps_ = 0;
-};
+  const std::uint64_t count = count_avoiding(with, free - 1, steps);
+  return std::min(count + count_avoiding(without, free - 1, steps), countless);
+}
 
 /// Minimal hitting sets of a family, by search in depth where each change must be the only one that
 /// hits some set (K. Murakami, T. Uno, Discrete Appl. Math. 170, 2014).
 class HittingSets {
  public:
-  using Visit = std::function<bool(const ChangeSet&)>;
-
   HittingSets(const std::vector<ChangeSet>& family, std::size_t count)
       : family_(family), count_(count) {}
 
@@ -272,15 +254,14 @@ class Search {
   }
 
   void search_by_size() {
-    Combinations sets(
-        count_,
-        [&](const ChangeSet& set) { return contains_found(set); },
-        [&](const ChangeSet& set) {
-          if (outcome(set) == Outcome::differs) confirm(set);
-          return !is_over();
-        });
+    const auto try_set = [&](const ChangeSet& set) {
+      if (outcome(set) == Outcome::differs) confirm(set);
+      return !is_over();
+    };
+    const auto is_superset = [&](const ChangeSet& set) { return contains_found(set); };
+    ChangeSet set(count_);
     for (std::size_t size = 1; size < count_ && !is_over(); ++size)
-      sets.of_size(size);
+      each_of_size(set, 0, size, is_superset, try_set);
   }
 
   // ---- results
@@ -338,23 +319,25 @@ class Search {
   void list_untried(SufficientSets& result) const {
     const auto tried = std::ranges::count_if(
         known_, [&](const auto& known) { return !contains_found(known.first); });
-    const std::uint64_t candidates = SubsetCount::avoiding(found_, count_);
+    std::size_t steps = 0;
+    const std::uint64_t candidates = count_avoiding(found_, count_, steps);
     result.untried_count = candidates - static_cast<std::uint64_t>(tried);
     // A change masks another, against the assumption: this search tries no further set.
     if (options_.assume_monotone && end_ == SearchEnd::searched) return;
     const std::size_t most_steps = known_.size() + 10'000;
-    std::size_t steps = 0;
-    Combinations sets(
-        count_,
-        [&](const ChangeSet& set) { return ++steps > most_steps || contains_found(set); },
-        [&](const ChangeSet& set) {
-          const bool is_implied = options_.assume_monotone && is_in_agreeing(set);
-          if (!known_.contains(set) && !is_implied) result.untried.push_back(set);
-          return result.untried.size() < SufficientSets::most_listed;
-        });
+    steps = 0;
+    const auto is_skipped = [&](const ChangeSet& set) {
+      return ++steps > most_steps || contains_found(set);
+    };
+    const auto list = [&](const ChangeSet& set) {
+      const bool is_implied = options_.assume_monotone && is_in_agreeing(set);
+      if (!known_.contains(set) && !is_implied) result.untried.push_back(set);
+      return result.untried.size() < SufficientSets::most_listed;
+    };
+    ChangeSet set(count_);
     for (std::size_t size = 0; size <= count_ && result.untried_count > result.untried.size();
          ++size) {
-      if (!sets.of_size(size) || steps > most_steps) break;
+      if (!each_of_size(set, 0, size, is_skipped, list) || steps > most_steps) break;
     }
   }
 

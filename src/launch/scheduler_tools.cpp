@@ -121,18 +121,7 @@ std::string all_output(const ProcessResult& result) {
 std::string last_words(const ProcessResult& result) {
   const std::string& text =
       result.errors.find_first_not_of(" \n") == std::string::npos ? result.output : result.errors;
-  constexpr std::size_t most_lines = 3;
-  std::vector<std::string> lines;
-  std::size_t from = 0;
-  while (from < text.size()) {
-    const auto end = std::min(text.find('\n', from), text.size());
-    const std::string line = text.substr(from, end - from);
-    if (line.find_first_not_of(" \t\r") != std::string::npos) lines.push_back(line);
-    from = end + 1;
-  }
-  std::string words;
-  for (std::size_t i = lines.size() - std::min(lines.size(), most_lines); i < lines.size(); ++i)
-    words += (words.empty() ? "" : "; ") + base::printable(lines[i]);
+  const std::string words = base::last_lines(text, 3, "; ");
   return words.empty() ? result.describe() : words;
 }
 

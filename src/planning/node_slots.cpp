@@ -110,11 +110,10 @@ std::vector<std::string> visible_gpus(const std::vector<spec::GpuFacts>& gpus) {
 probe::VisibleGpus gpus_of(const std::vector<spec::PlannedStage>& stages) {
   const auto own = base::current_environment();
   const auto value_of = [&](const spec::PlannedStage& stage, const std::string& name) {
-    std::optional<std::string> value;
-    if (const auto found = own.find(name); found != own.end()) value = found->second;
-    if (const auto found = stage.environment.find(name); found != stage.environment.end())
-      value = found->second;
-    return value;
+    const auto known = [&](const auto& variables) { return variables.contains(name); };
+    return known(stage.environment) ? std::optional(stage.environment.at(name))
+           : known(own)             ? std::optional(own.at(name))
+                                    : std::nullopt;
   };
   probe::VisibleGpus visible{std::vector<std::string>(), true};
   for (const spec::PlannedStage& stage : stages) {

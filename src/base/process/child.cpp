@@ -135,16 +135,11 @@ void check(const Command& command) {
   }
 }
 
-std::string path_variable_of(const Environment& environment) {
-  const auto found = environment.find("PATH");
-  return found == environment.end() ? "/bin:/usr/bin" : found->second;
-}
-
 /// A name without '/' is looked up in the child's own PATH, whose relative folders are the
 /// caller's.
 std::string resolve(const std::string& name, const Environment& environment) {
   if (name.find('/') != std::string::npos) return name;
-  const std::string path_variable = path_variable_of(environment);
+  const std::string path_variable = variable_of(environment, "PATH", "/bin:/usr/bin");
   const auto found = find_program(name, path_variable);
   if (!found) throw not_on_path(name, path_variable);
   return std::filesystem::absolute(*found).string();

@@ -42,9 +42,7 @@ class Image {
   Image(const std::vector<std::string>& argv, const base::Environment& environment) : words_(argv) {
     for (const auto& [name, value] : environment)
       settings_.push_back(name + "=" + value);
-    const auto path = environment.find("PATH");
-    const auto program =
-        base::find_program(argv.front(), path == environment.end() ? "" : path->second);
+    const auto program = base::find_program(argv.front(), base::variable_of(environment, "PATH"));
     const bool is_path = argv.front().find('/') != std::string::npos;
     file_ = program ? program->string() : is_path ? argv.front() : std::string();
     argument_pointers_ = pointers_to(words_);

@@ -17,9 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string variable(const char* name) {
-  const auto environment = base::current_environment();
-  const auto found = environment.find(name);
-  return found == environment.end() ? std::string() : found->second;
+  return base::variable_of(base::current_environment(), name);
 }
 
 bool is_there(const std::string& path) {

@@ -75,9 +75,8 @@ std::vector<std::string> unshielded(std::vector<std::string> words) {
 }
 
 void become(const std::vector<std::string>& command, const base::Environment& variables) {
-  const auto path = variables.find("PATH");
   const std::string& name = command.front();
-  const auto program = base::find_program(name, path == variables.end() ? "" : path->second);
+  const auto program = base::find_program(name, base::variable_of(variables, "PATH"));
   if (!program) {
     throw base::Error(base::ErrorKind::launch,
                       "'" + base::printable(name) + "': no such command in the environment");
