@@ -115,8 +115,7 @@ compare::JudgedMetric values_of(const spec::BaselineMetric& metric,
     judged.seeds.push_back(run.run.seed);
     judged.disturbed_runs += run.disturbed ? 1 : 0;
   }
-  const auto same = std::ranges::find_if(
-      found, [&](const analysis::GroupMetric& one) { return one.name == metric.name; });
+  const auto same = std::ranges::find(found, metric.name, &analysis::GroupMetric::name);
   judged.values =
       same == found.end() ? std::vector<std::optional<double>>(group.runs.size()) : same->values;
   if (same != found.end()) judged.whole = same->whole;
@@ -152,10 +151,9 @@ void add_unknown_metrics(const BaselineEntry& entry,
                          const CheckRequest& request,
                          CheckGroup& checked) {
   const auto is_known = [&](const std::string& name) {
-    const bool has = std::ranges::any_of(entry.metrics, [&](const auto& metric) {
-      return analysis::bare_name(metric.name) == name;
-    });
-    return has || std::ranges::find(entry.without, name) != entry.without.end();
+    const auto bare = [](const auto& metric) { return analysis::bare_name(metric.name); };
+    return std::ranges::find(entry.metrics, name, bare) != entry.metrics.end() ||
+           std::ranges::find(entry.without, name) != entry.without.end();
   };
   for (const spec::MetricSpec& spec : group.declared) {
     const bool is_asked = spec.performance ? request.performance : request.results;
@@ -208,8 +206,8 @@ void note_own_runs(const BaselineEntry& entry,
                    const analysis::SampleGroup& group,
                    CheckGroup& checked) {
   const auto own = std::ranges::count_if(group.runs, [&](const analysis::CheckSample& run) {
-    return std::ranges::any_of(entry.runs,
-                               [&](const auto& known) { return known.run_id == run.run.run_id; });
+    return std::ranges::find(entry.runs, run.run.run_id, &spec::BaselineRun::run_id) !=
+           entry.runs.end();
   });
   if (own == 0) return;
   checked.notes.push_back(
@@ -234,9 +232,8 @@ std::vector<Judged> judge_each(const BaselineEntry& entry,
       checked.notes.push_back(metric.name + " is not judged: it has no 'better'");
       continue;
     }
-    const auto declared = std::ranges::find_if(group.declared, [&](const auto& spec) {
-      return spec.name == analysis::bare_name(metric.name);
-    });
+    const auto declared = std::ranges::find(
+        group.declared, analysis::bare_name(metric.name), &spec::MetricSpec::name);
     terms.tolerance = declared == group.declared.end() ? spec::Tolerance{} : declared->tolerance;
     terms.margin = declared == group.declared.end() ? std::nullopt : declared->margin;
     const compare::JudgedMetric values = values_of(metric, found, group);

@@ -55,47 +55,37 @@ std::uint64_t count_avoiding(const std::vector<ChangeSet>& sets,
   return std::min(count + count_avoiding(without, free - 1, steps), countless);
 }
 
-/// Minimal hitting sets of a family, by search in depth where each change must be the only one that
-/// hits some set (K. Murakami, T. Uno, Discrete Appl. Math. 170, 2014).
-class HittingSets {
- public:
-  HittingSets(const std::vector<ChangeSet>& family, std::size_t count)
-      : family_(family), count_(count) {}
+/// Whether each change of `chosen` is the only one of them in some set of the family.
+bool are_needed(const std::vector<ChangeSet>& family, const ChangeSet& chosen) {
+  for (auto i = chosen.find_first(); i != ChangeSet::npos; i = chosen.find_next(i)) {
+    const bool is_needed = std::ranges::any_of(
+        family, [&](const ChangeSet& set) { return set.test(i) && (set & chosen).count() == 1; });
+    if (!is_needed) return false;
+  }
+  return true;
+}
 
-  /// Stops when `visit` returns false. Returns whether it never did.
-  bool for_each(const Visit& visit) const {
-    return extend(ChangeSet(count_), ChangeSet(count_), visit);
+/// Calls `visit` with the minimal hitting sets of a family that have all of `chosen` and none of
+/// `excluded`, until it returns false. Returns whether it never did. A search in depth where each
+/// change must be the only one that hits some set (K. Murakami, T. Uno, Discrete Appl. Math. 170,
+/// 2014).
+bool each_hitting_set(const std::vector<ChangeSet>& family,
+                      const ChangeSet& chosen,
+                      ChangeSet excluded,
+                      const Visit& visit) {
+  const auto open =
+      std::ranges::find_if(family, [&](const ChangeSet& set) { return !set.intersects(chosen); });
+  if (open == family.end()) return visit(chosen);
+  for (auto i = open->find_first(); i != ChangeSet::npos; i = open->find_next(i)) {
+    if (excluded.test(i)) continue;
+    ChangeSet further = chosen;
+    further.set(i);
+    if (are_needed(family, further) && !each_hitting_set(family, further, excluded, visit))
+      return false;
+    excluded.set(i);
   }
-
- private:
-  bool is_needed(std::size_t change, const ChangeSet& chosen) const {
-    return std::ranges::any_of(family_, [&](const ChangeSet& set) {
-      return set.test(change) && (set & chosen).count() == 1;
-    });
-  }
-  bool are_needed(const ChangeSet& chosen) const {
-    for (auto i = chosen.find_first(); i != ChangeSet::npos; i = chosen.find_next(i)) {
-      if (!is_needed(i, chosen)) return false;
-    }
-    return true;
-  }
-  bool extend(const ChangeSet& chosen, ChangeSet excluded, const Visit& visit) const {
-    const auto open = std::ranges::find_if(
-        family_, [&](const ChangeSet& set) { return !set.intersects(chosen); });
-    if (open == family_.end()) return visit(chosen);
-    for (auto i = open->find_first(); i != ChangeSet::npos; i = open->find_next(i)) {
-      if (excluded.test(i)) continue;
-      ChangeSet further = chosen;
-      further.set(i);
-      if (are_needed(further) && !extend(further, excluded, visit)) return false;
-      excluded.set(i);
-    }
-    return true;
-  }
-
-  const std::vector<ChangeSet>& family_;
-  std::size_t count_;
-};
+  return true;
+}
 
 std::vector<ChangeSet> split(const ChangeSet& set, std::size_t parts) {
   std::vector<ChangeSet> result(parts, ChangeSet(set.size()));
@@ -245,7 +235,7 @@ class Search {
   std::optional<ChangeSet> differing_elsewhere() {
     std::optional<ChangeSet> differing;
     const std::vector<ChangeSet> family = found_;
-    HittingSets(family, count_).for_each([&](const ChangeSet& hitting) {
+    each_hitting_set(family, ChangeSet(count_), ChangeSet(count_), [&](const ChangeSet& hitting) {
       const ChangeSet rest = all_ - hitting;
       if (!is_in_agreeing(rest) && outcome(rest) == Outcome::differs) differing = rest;
       return !differing && !is_over();
@@ -277,11 +267,9 @@ class Search {
       result.sets.push_back({set, is_minimal(set), confirmed_.contains(set)});
     for (const auto& [set, answer] : known_)
       add_known(set, answer, result);
-    const bool all_confirmed =
-        (result.sets.empty() || confirmed_.contains(ChangeSet(count_))) &&
-        std::ranges::all_of(result.sets, [](const SufficientSet& set) { return set.is_confirmed; });
-    const bool all_minimal =
-        std::ranges::all_of(result.sets, [](const SufficientSet& set) { return set.is_minimal; });
+    const bool all_confirmed = (result.sets.empty() || confirmed_.contains(ChangeSet(count_))) &&
+                               std::ranges::all_of(result.sets, &SufficientSet::is_confirmed);
+    const bool all_minimal = std::ranges::all_of(result.sets, &SufficientSet::is_minimal);
     const bool is_searched = end_ == SearchEnd::searched && all_confirmed;
     result.is_complete_if_monotone = all_confirmed && is_complete_if_monotone(result);
     const bool is_assumed = options_.assume_monotone && result.is_complete_if_monotone;
@@ -364,7 +352,8 @@ class Search {
         if (!is_in_agreeing(rest.reset(i))) return false;
       }
     }
-    return HittingSets(found_, count_).for_each([&](const ChangeSet& hitting) {
+    const ChangeSet none(count_);
+    return each_hitting_set(found_, none, none, [&](const ChangeSet& hitting) {
       return is_in_agreeing(all_ - hitting);
     });
   }

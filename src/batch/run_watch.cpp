@@ -88,18 +88,16 @@ class WatchedBatch {
  private:
   struct Seen {
     WatchedRun* run = nullptr;
-    std::size_t task = 0;  ///< from 1
-    int attempt = 0;       ///< the newest that began; 0: none
-    bool ended = false;    ///< an attempt of it
-    std::vector<std::string>
-        tasks{};  ///< of the steps that are handed in, as the scheduler says it
+    std::size_t task = 0;              ///< from 1
+    int attempt = 0;                   ///< the newest that began; 0: none
+    bool ended = false;                ///< an attempt of it
+    std::vector<std::string> tasks{};  ///< of submitted steps, by the scheduler's ids
   };
 
   void ask(const std::stop_token& stop);
   void take_news();
-  std::vector<std::filesystem::path> directories() const;
   bool has_begun() const;
-  void show_submission();
+  static void show_under_way(Seen& seen, const std::string& planned);
   void give_up();
   const std::vector<std::string>& tasks_of(Seen& seen) const;
   std::string bring_back(const Seen& seen) const;
@@ -168,15 +166,22 @@ void WatchedBatch::set_detail(const std::string& problem) {
 
 /// Asks the scheduler about runs whose files name no end.
 void WatchedBatch::ask(const std::stop_token& stop) {
-  const auto answer = submission_.look(directories(), has_begun(), stop);
-  if (answer == BatchSubmission::Answer::in_progress) show_submission();
+  std::vector<fs::path> directories;
+  for (const Seen& seen : runs_)
+    directories.push_back(seen.run->directory);
+  const auto answer = submission_.look(directories, has_begun(), stop);
+  const bool is_submitting = answer == BatchSubmission::Answer::in_progress;
+  for (Seen& seen : runs_) {
+    if (is_submitting && !spec::is_final(seen.run->state))
+      show_under_way(seen, "is being handed to the scheduler");
+  }
   if (answer == BatchSubmission::Answer::given_up) give_up();
   if (!submission_.jobs()) return;
   std::vector<std::string> tasks;
   for (Seen& seen : runs_) {
     if (spec::is_final(seen.run->state)) continue;
-    for (const std::string& task : tasks_of(seen))
-      tasks.push_back(task);
+    const std::vector<std::string>& its = tasks_of(seen);
+    tasks.insert(tasks.end(), its.begin(), its.end());
   }
   const auto views = monitor_.views(tasks, stop);
   for (Seen& seen : runs_) {
@@ -204,24 +209,15 @@ void WatchedBatch::take_news() {
   }
 }
 
-std::vector<fs::path> WatchedBatch::directories() const {
-  std::vector<fs::path> all;
-  for (const Seen& seen : runs_)
-    all.push_back(seen.run->directory);
-  return all;
-}
-
 bool WatchedBatch::has_begun() const {
   return std::ranges::any_of(runs_,
                              [](const Seen& seen) { return seen.attempt > 0 || seen.ended; });
 }
 
-void WatchedBatch::show_submission() {
-  for (Seen& seen : runs_) {
-    if (spec::is_final(seen.run->state)) continue;
-    seen.run->state = seen.attempt > 0 ? RunState::running : RunState::planned;
-    seen.run->detail = seen.attempt > 0 ? "" : "is being handed to the scheduler";
-  }
+/// `planned` is the detail of a run that has not begun.
+void WatchedBatch::show_under_way(Seen& seen, const std::string& planned) {
+  seen.run->state = seen.attempt > 0 ? RunState::running : RunState::planned;
+  seen.run->detail = seen.attempt > 0 ? "" : planned;
 }
 
 /// The scheduler has no job of the batch and gets none.
@@ -278,11 +274,7 @@ void WatchedBatch::resolve(Seen& seen, const std::map<std::string, TaskView>& vi
     return show_unclear(seen, *at);
   const JobPhase phase = at->view.phase;
   if (phase == JobPhase::pending) return show_waiting(seen, *at);
-  if (phase == JobPhase::running) {
-    run.state = seen.attempt > 0 ? RunState::running : RunState::planned;
-    run.detail = seen.attempt > 0 ? "" : "starts on its node";
-    return;
-  }
+  if (phase == JobPhase::running) return show_under_way(seen, "starts on its node");
   const bool may_go_on = phase == JobPhase::done || phase == JobPhase::unknown;
   if (submission_.lacks_jobs() && may_go_on) return show_missing_step(seen, *at);
   const std::string problem = bring_back(seen);
@@ -303,8 +295,7 @@ void WatchedBatch::resolve(Seen& seen, const std::map<std::string, TaskView>& vi
 void WatchedBatch::show_waiting(Seen& seen, const TaskView& at) {
   WatchedRun& run = *seen.run;
   const bool has_begun = seen.attempt > 0;
-  run.state = has_begun ? RunState::running : RunState::planned;
-  run.detail.clear();
+  show_under_way(seen, "");
   if (has_begun && !was_asked_since(seen, at)) return;
   const std::string text = at.view.text();
   run.detail = (has_begun ? "waits to go on: " : "waits: ") + text;
@@ -355,7 +346,7 @@ void WatchedBatch::show_unclear(Seen& seen, const TaskView& at) const {
   WatchedRun& run = *seen.run;
   if (take_outcome(seen, false)) return;
   if (!at.view.is_unheard) {
-    run.state = seen.attempt > 0 ? RunState::running : RunState::planned;
+    show_under_way(seen, "");
     run.detail =
         "the scheduler says " + at.view.text() + ", which its description does not explain";
     return;

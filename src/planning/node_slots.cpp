@@ -3,6 +3,8 @@
 #include <sabath/planning/node_slots.hpp>
 #include <sabath/probe/host_probe.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace sabath::planning {
@@ -36,10 +38,7 @@ std::string wants(const RunNeeds& needs) {
   if (needs.cores > 0) parts.push_back(std::to_string(needs.cores) + " core(s)");
   if (needs.gpus > 0) parts.push_back(std::to_string(needs.gpus) + " GPU(s)");
   if (needs.memory_bytes > 0) parts.push_back(base::format_bytes(needs.memory_bytes));
-  std::string text;
-  for (const std::string& part : parts)
-    text += (text.empty() ? " of " : ", ") + part;
-  return text.empty() ? text : text + " each";
+  return parts.empty() ? "" : fmt::format(" of {} each", fmt::join(parts, ", "));
 }
 
 std::string has(const NodeCapacity& capacity) {
