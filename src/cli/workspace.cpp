@@ -55,18 +55,13 @@ home::Documents& Workspace::documents() {
 }
 
 cache::Cache& Workspace::cache() {
-  if (!cache_) {
-    cache_ =
-        std::make_unique<cache::Cache>(folders().cache, folders().state(), clock_, cache_options());
-  }
+  if (!cache_) cache_.emplace(folders().cache, folders().state(), clock_, cache_options());
   return *cache_;
 }
 
 cache::CacheMaintenance& Workspace::maintenance() {
-  if (!maintenance_) {
-    maintenance_ = std::make_unique<cache::CacheMaintenance>(
-        folders().cache, folders().state(), clock_, cache_options());
-  }
+  if (!maintenance_)
+    maintenance_.emplace(folders().cache, folders().state(), clock_, cache_options());
   return *maintenance_;
 }
 
@@ -124,18 +119,16 @@ env::EnvironmentStore& Workspace::environments() {
     const spec::EnvironmentLimits& limits = configuration().environments.limits;
     options.limits = {limits.wall, limits.silence, limits.jobs};
     options.bring = package_files();
-    environments_ = std::make_unique<env::EnvironmentStore>(
-        folders().environments(), processes_, clock_, std::move(options));
+    environments_.emplace(folders().environments(), processes_, clock_, std::move(options));
   }
   return *environments_;
 }
 
 FetchServices& Workspace::fetching() {
   if (!fetching_) {
-    fetching_ = std::make_unique<FetchServices>(
-        configuration(), configuration_folder(), sites(), processes_, clock_, [this] {
-          return stop();
-        });
+    fetching_.emplace(configuration(), configuration_folder(), sites(), processes_, clock_, [this] {
+      return stop();
+    });
   }
   return *fetching_;
 }
@@ -266,8 +259,7 @@ app::RecipeRunner& Workspace::runner() {
         clock_,
         fetching().login_lookup(),
         variant_.empty() ? configuration().environments.variant : variant_};
-    runner_ =
-        std::make_unique<app::RecipeRunner>(tools, *launchers_.front(), folders(), program_path());
+    runner_.emplace(tools, *launchers_.front(), folders(), program_path());
   }
   return *runner_;
 }

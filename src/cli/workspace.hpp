@@ -109,14 +109,14 @@ class Workspace {
   std::optional<spec::Configuration> configuration_;
   std::optional<base::Trust> trust_;
   std::optional<home::Documents> documents_;
-  std::unique_ptr<cache::Cache> cache_;
-  std::unique_ptr<cache::CacheMaintenance> maintenance_;
-  std::unique_ptr<env::EnvironmentStore> environments_;
-  std::unique_ptr<FetchServices> fetching_;
+  std::optional<cache::Cache> cache_;
+  std::optional<cache::CacheMaintenance> maintenance_;
+  std::optional<env::EnvironmentStore> environments_;
+  std::optional<FetchServices> fetching_;
   bool offline_ = false;
   std::unique_ptr<catalog::Catalog> catalog_;
   std::vector<std::unique_ptr<launch::Launcher>> launchers_;
-  std::unique_ptr<app::RecipeRunner> runner_;
+  std::optional<app::RecipeRunner> runner_;
   struct Monitored {
     Monitored(const spec::Site& site, Workspace& workspace);
     launch::Scheduler scheduler;
