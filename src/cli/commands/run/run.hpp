@@ -116,12 +116,6 @@ int run_at_site(const RunOptions& options,
 std::optional<execution::RunOutcome> run_once_at_site(const planning::RunRequest& request,
                                                       const std::string& site,
                                                       Workspace& workspace);
-int conduct_at_site(const home::StudyFiles& files,
-                    const spec::StudyPlan& plan,
-                    const planning::PreparedRecipe& prepared,
-                    const RunOptions& options,
-                    Workspace& workspace);
-
 /// Submits what of a study is not done, and waits. Returns false where the user ends the wait,
 /// after a note on how to come back.
 bool hand_in_and_follow(const home::StudyFiles& files,
@@ -141,8 +135,5 @@ CarriedOut carry_out(const RunOptions& options,
                      const planning::RunRequest& request,
                      const std::string& name,
                      Workspace& workspace);
-
-/// The exit status of a study: the worst of its points, and interrupted where some were not run.
-int study_status(const analysis::StudyOutcome& outcome);
 
 }  // namespace sabath::cli

@@ -64,20 +64,6 @@ std::vector<std::size_t> open_points(const analysis::StudyOutcome& study,
   return open;
 }
 
-int answer_study(const home::StudyFiles& files,
-                 const std::string& id,
-                 bool over,
-                 Workspace& workspace) {
-  if (!over) {
-    const std::vector<batch::WatchedRun> runs = runs_to_watch({id}, workspace);
-    workspace.answer(workspace.json() ? watch_json(runs) : watch_text(runs, false));
-    return workspace.stop().stop_requested() ? exit_interrupted : exit_done;
-  }
-  const analysis::StudyOutcome outcome = analysis::look_at_study(files, workspace.folders());
-  workspace.answer(study_answer(outcome, workspace.json()));
-  return study_status(outcome);
-}
-
 }  // namespace
 
 spec::Site site_for(const std::string& name, int jobs, Workspace& workspace) {
@@ -174,15 +160,6 @@ bool hand_in_and_follow(const home::StudyFiles& files,
   }
   const auto seen = watch(runs_to_watch({plan.study_id}, workspace), workspace);
   return follow(*seen, plan.study_id, options.detach, workspace);
-}
-
-int conduct_at_site(const home::StudyFiles& files,
-                    const spec::StudyPlan& plan,
-                    const planning::PreparedRecipe& prepared,
-                    const RunOptions& options,
-                    Workspace& workspace) {
-  const bool over = hand_in_and_follow(files, plan, prepared, options, workspace);
-  return answer_study(files, plan.study_id, over, workspace);
 }
 
 }  // namespace sabath::cli

@@ -1,4 +1,5 @@
 #include "run.hpp"
+#include "watching.hpp"
 
 #include <sabath/app/run_study.hpp>
 #include <sabath/base/error.hpp>
@@ -93,16 +94,41 @@ app::StudyTools tools_of(Workspace& workspace) {
           workspace.observer()};
 }
 
-int conduct(const home::StudyFiles& files,
-            const spec::StudyPlan& plan,
-            const planning::PreparedRecipe& prepared,
-            const app::Resumption& resumption,
-            Workspace& workspace) {
-  const analysis::StudyOutcome outcome =
-      app::run_study(files, plan, prepared, resumption, tools_of(workspace), workspace.stop());
+/// Runs what is open of a study, on this machine or at its site.
+CarriedOut drive(const home::StudyFiles& files,
+                 const spec::StudyPlan& plan,
+                 const planning::PreparedRecipe& prepared,
+                 const RunOptions& options,
+                 Workspace& workspace) {
+  if (plan.site) {
+    const bool over = hand_in_and_follow(files, plan, prepared, options, workspace);
+    return {analysis::look_at_study(files, workspace.folders()), over};
+  }
+  analysis::StudyOutcome outcome = app::run_study(files,
+                                                  plan,
+                                                  prepared,
+                                                  {options.retry, options.take_over},
+                                                  tools_of(workspace),
+                                                  workspace.stop());
   workspace.index_runs();
-  workspace.answer(study_answer(outcome, workspace.json()));
-  return study_status(outcome);
+  return {std::move(outcome), !workspace.stop().stop_requested()};
+}
+
+/// The exit status of a study: the worst of its points, and interrupted where some were not run.
+int answer_study(const CarriedOut& made, Workspace& workspace) {
+  const spec::StudyPlan& plan = made.study.plan;
+  if (plan.site && !made.over) {
+    const std::vector<batch::WatchedRun> runs = runs_to_watch({plan.study_id}, workspace);
+    workspace.answer(workspace.json() ? watch_json(runs) : watch_text(runs, false));
+    return workspace.stop().stop_requested() ? exit_interrupted : exit_done;
+  }
+  workspace.answer(study_answer(made.study, workspace.json()));
+  int status = exit_done;
+  for (const analysis::PointOutcome& point : made.study.points) {
+    // Fewer runs than requested are a failure, whatever the others say.
+    status = std::max<int>(status, point.run ? exit_status(point.run->state) : exit_interrupted);
+  }
+  return status;
 }
 
 /// Says what more could go on at the same time, where nobody asked.
@@ -247,9 +273,8 @@ int run_new_study(const RunOptions& options,
   const std::string name = options.study.empty() ? "study" : options.study;
   const home::StudyFiles files = begin_study(name, prepared, plan, workspace);
   if (options.perturb.empty()) note_power(request, points, workspace);
-  if (plan.site) return conduct_at_site(files, plan, prepared, options, workspace);
-  suggest_jobs(options, request.recipe, points.size(), workspace);
-  return conduct(files, plan, prepared, {}, workspace);
+  if (!plan.site) suggest_jobs(options, request.recipe, points.size(), workspace);
+  return answer_study(drive(files, plan, prepared, options, workspace), workspace);
 }
 
 CarriedOut carry_out(const RunOptions& options,
@@ -262,14 +287,7 @@ CarriedOut carry_out(const RunOptions& options,
   const planning::PreparedRecipe prepared =
       make_ready(request, points, options.on, arguments_of(options, request), workspace);
   const home::StudyFiles files = begin_study(name, prepared, plan, workspace);
-  if (plan.site) {
-    const bool over = hand_in_and_follow(files, plan, prepared, options, workspace);
-    return {analysis::look_at_study(files, workspace.folders()), over};
-  }
-  analysis::StudyOutcome outcome =
-      app::run_study(files, plan, prepared, {}, tools_of(workspace), workspace.stop());
-  workspace.index_runs();
-  return {std::move(outcome), !workspace.stop().stop_requested()};
+  return drive(files, plan, prepared, options, workspace);
 }
 
 int resume_study(const RunOptions& options, Workspace& workspace) {
@@ -310,17 +328,7 @@ int resume_study(const RunOptions& options, Workspace& workspace) {
                  {"run", "--resume", plan.study_id},
                  workspace);
   if (!options.prepare.empty()) return keep_prepared(prepared, options.prepare, workspace);
-  if (plan.site) return conduct_at_site(files, plan, prepared, options, workspace);
-  return conduct(files, plan, prepared, {options.retry, options.take_over}, workspace);
-}
-
-int study_status(const analysis::StudyOutcome& outcome) {
-  int status = exit_done;
-  for (const analysis::PointOutcome& point : outcome.points) {
-    // Fewer runs than requested are a failure, whatever the others say.
-    status = std::max<int>(status, point.run ? exit_status(point.run->state) : exit_interrupted);
-  }
-  return status;
+  return answer_study(drive(files, plan, prepared, options, workspace), workspace);
 }
 
 }  // namespace sabath::cli
