@@ -10,7 +10,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using base::Error;
-using base::ErrorKind;
 
 /// One script and one asset give the same to everybody, as a generated asset does.
 constexpr std::uint64_t script_seed = 1;
@@ -23,7 +22,7 @@ class ScriptProblems {
     if (hint_.empty()) hint_ = hint;
   }
   void finish() const {
-    if (!text_.empty()) throw Error(ErrorKind::usage, text_, hint_);
+    if (!text_.empty()) throw base::usage_error(text_, hint_);
   }
 
  private:

@@ -10,8 +10,7 @@
 
 namespace sabath::cli {
 
-/// An error of kind usage: the command line itself is wrong.
-base::Error usage_error(const std::string& problem, const std::string& hint = {});
+using base::usage_error;
 
 /// The duration that an option names. Throws Error{usage} with `examples` of right ones.
 std::chrono::seconds duration_of(const std::string& option,

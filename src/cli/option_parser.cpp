@@ -53,11 +53,6 @@ Option* Option::comma_separated() {
   return one_each();
 }
 
-Option* Option::take_all() {
-  option_->take_all();
-  return this;
-}
-
 Option* Option::expected(int least, int most) {
   option_->expected(least, most);
   return this;
@@ -135,12 +130,6 @@ OptionParser* OptionParser::add_subcommand(const std::string& name,
                                            const std::string& description) {
   commands_.emplace_back(new OptionParser(app_->add_subcommand(name, description)));
   return commands_.back().get();
-}
-
-OptionParser* OptionParser::get_subcommand(const std::string& name) {
-  return std::ranges::find_if(
-             commands_, [&](const auto& command) { return command->app_->get_name() == name; })
-      ->get();
 }
 
 OptionParser* OptionParser::require_subcommand(int count) {

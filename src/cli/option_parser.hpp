@@ -29,7 +29,6 @@ class Option {
   Option* one_each();
   /// The same, and commas separate the items of a value.
   Option* comma_separated();
-  Option* take_all();
   /// The number of values.
   Option* expected(int least, int most);
   Option* excludes(const Option* other);
@@ -81,8 +80,6 @@ class OptionParser {
   void set_version_flag(const std::string& names, const std::string& text);
 
   OptionParser* add_subcommand(const std::string& name, const std::string& description);
-  /// The sub-command of this name, which must be there.
-  OptionParser* get_subcommand(const std::string& name);
   OptionParser* require_subcommand(int count);
   /// Options of this command may follow a sub-command.
   OptionParser* fallthrough();

@@ -29,10 +29,8 @@
 namespace sabath::cli {
 namespace {
 
-using Setup = void (*)(OptionParser&, Action&);
-
 /// The only list of commands, in the order of `sabath --help`.
-constexpr std::array<Setup, 27> commands{
+constexpr std::array<Setup*, 27> commands{
     setup_fetch,   setup_run,     setup_status,     setup_wait,    setup_logs,     setup_cancel,
     setup_collect, setup_compare, setup_report,     setup_explain, setup_baseline, setup_check,
     setup_repro,   setup_import,  setup_list,       setup_search,  setup_show,     setup_verify,
@@ -122,7 +120,7 @@ int parse_and_run(int argc, char** argv) {
   GlobalOptions options;
   Action action;
   setup_globals(app, options);
-  for (const Setup setup : commands)
+  for (Setup* const setup : commands)
     setup(app, action);
   try {
     if (const auto answer = app.parse(shielded_arguments(argc, argv)))

@@ -12,7 +12,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using base::Error;
-using base::ErrorKind;
 using Words = std::vector<std::string>;
 
 std::string allowed_cpus(const char* process) {
@@ -103,10 +102,9 @@ spec::ResourceSlots slots_of(int cpus, int gpus, base::ProcessRunner& processes)
   std::size_t threads = 0;
   for (const auto& core : capacity.cores)
     threads += core.size();
-  throw Error(ErrorKind::usage,
-              "--cpus " + std::to_string(cpus) + ", --gpus " + std::to_string(gpus) + ": " +
-                  std::to_string(threads) + " CPU(s) and " + std::to_string(capacity.gpus.size()) +
-                  " GPU(s) may be used here");
+  throw base::usage_error("--cpus " + std::to_string(cpus) + ", --gpus " + std::to_string(gpus) +
+                          ": " + std::to_string(threads) + " CPU(s) and " +
+                          std::to_string(capacity.gpus.size()) + " GPU(s) may be used here");
 }
 
 }  // namespace sabath::planning

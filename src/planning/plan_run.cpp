@@ -63,21 +63,20 @@ void keep_folder(const RunRequest& request, const fs::path& archive, spec::CodeS
   const fs::path& place = request.recipe.directory;
   const provenance::CodeFolder folder(place, {max_code_files, max_code_bytes});
   if (folder.is_exceeded()) {
-    throw Error(ErrorKind::usage,
-                fmt::format("the recipe's folder has more than {} files or {} MiB",
-                            max_code_files,
-                            max_code_bytes >> 20U));
+    throw base::usage_error(fmt::format("the recipe's folder has more than {} files or {} MiB",
+                                        max_code_files,
+                                        max_code_bytes >> 20U));
   }
   if (!folder.uncounted().empty()) {
-    throw Error(ErrorKind::usage,
-                base::printable(folder.uncounted()) +
-                    ": a link to more outside of the recipe's folder than counts by its bytes");
+    throw base::usage_error(
+        base::printable(folder.uncounted()) +
+        ": a link to more outside of the recipe's folder than counts by its bytes");
   }
   const base::Digest tree = folder.digest();
   if (!share_archive(request.study.sibling, tree, archive)) {
     base::write_archive(place, folder.files(), archive);
     if (folder.digest() != tree)
-      throw Error(ErrorKind::usage, "the recipe's folder was changed at that moment");
+      throw base::usage_error("the recipe's folder was changed at that moment");
   }
   state.tree = tree;
   state.kept = archive_name;
@@ -246,9 +245,9 @@ void refuse_ranks_in_containers(const spec::RunPlan& plan) {
   for (const spec::PlannedStage& stage : plan.stages) {
     if (!stage.parallel || stage.not_due) continue;
     if (env::container_of(plan.environment_of(stage)) == nullptr) continue;
-    throw Error(ErrorKind::usage,
-                "stage " + stage.name + ": 'parallel' cannot start ranks in a container",
-                "an environment without a layer 'container', or a run that starts them itself");
+    throw base::usage_error(
+        "stage " + stage.name + ": 'parallel' cannot start ranks in a container",
+        "an environment without a layer 'container', or a run that starts them itself");
   }
 }
 
@@ -313,8 +312,7 @@ spec::ParameterValues resolve_parameters(const spec::Recipe& recipe,
       const spec::Parameter* parameter = recipe.parameter(name);
       if (parameter == nullptr) {
         const std::string guess = base::nearest(name, names);
-        throw Error(
-            ErrorKind::usage,
+        throw base::usage_error(
             "recipe '" + recipe.name + "': no parameter '" + name + "'",
             guess.empty()
                 ? "'" +
@@ -323,8 +321,8 @@ spec::ParameterValues resolve_parameters(const spec::Recipe& recipe,
                 : "did you mean '" + guess + "'?");
       }
       if (std::ranges::find(recipe.fixed, name) != recipe.fixed.end()) {
-        throw Error(ErrorKind::usage,
-                    "parameter '" + name + "': is fixed by the recipe: it defines the benchmark");
+        throw base::usage_error("parameter '" + name +
+                                "': is fixed by the recipe: it defines the benchmark");
       }
       values[name] = value_of(*parameter, text);
     } catch (const Error& error) {
@@ -332,7 +330,7 @@ spec::ParameterValues resolve_parameters(const spec::Recipe& recipe,
       if (hint.empty()) hint = error.hint();
     }
   }
-  if (!problems.empty()) throw Error(ErrorKind::usage, problems, hint);
+  if (!problems.empty()) throw base::usage_error(problems, hint);
   home::refuse_secrets(recipe, values);
   return values;
 }

@@ -2,10 +2,10 @@
 #include "selected_runs.hpp"
 
 #include <sabath/app/explain_pair.hpp>
-#include <sabath/app/repeat_run.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/execution/collect_run.hpp>
+#include <sabath/planning/repeat_run.hpp>
 #include <sabath/report/text.hpp>
 
 #include <chrono>
@@ -85,7 +85,7 @@ int run_explain(const ExplainOptions& options, Workspace& workspace) {
   tools.work = work.path();
   tools.state_directory = workspace.folders().state();
   tools.again = [&](const std::filesystem::path& run, const std::filesystem::path& folder) {
-    planning::RunRequest asked = app::repeat_run(
+    planning::RunRequest asked = planning::repeat_run(
         run, folder, {workspace.processes(), workspace.observer(), workspace.stop()});
     workspace.end_at_signal();
     return asked;

@@ -308,7 +308,6 @@ void setup_fetch(OptionParser& app, Action& action) {
   command.add_option("--apply", options.call.script, "then run this script of the asset, recorded")
       ->type_name("SCRIPT");
   command.add_option("--arg", options.arguments, "NAME=VALUE: an argument of the script")
-      ->take_all()
       ->one_each()
       ->type_name("NAME=VALUE");
   command.add_flag(

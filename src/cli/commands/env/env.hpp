@@ -37,10 +37,6 @@ std::vector<std::string> unshielded(std::vector<std::string> words);
                          const base::Environment& variables);
 /// --variant of a command.
 void add_variant(OptionParser& command, EnvOptions& options);
-void setup_env_lock(OptionParser& group, Action& action);
-void setup_env_fetch(OptionParser& group, Action& action);
-void setup_env_pack(OptionParser& group, Action& action);
-void setup_env_show(OptionParser& group, Action& action);
-void setup_env_remove(OptionParser& group, Action& action);
+Setup setup_env_lock, setup_env_fetch, setup_env_pack, setup_env_show, setup_env_remove;
 
 }  // namespace sabath::cli

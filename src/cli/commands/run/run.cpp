@@ -173,7 +173,6 @@ std::string problem_of_seed(const std::string& text) {
 
 void add_run_options(OptionParser& command, RunOptions& options) {
   command.add_option("--set", options.set, "NAME=VALUE: give a parameter another value")
-      ->take_all()
       ->one_each();
   auto* seed =
       command
@@ -191,7 +190,6 @@ void add_run_options(OptionParser& command, RunOptions& options) {
                     .add_option("--sweep",
                                 options.sweep,
                                 "NAME=V1,V2,...: one run for each value; several are crossed")
-                    ->take_all()
                     ->one_each();
   command.add_flag("--zip", options.zip, "pair the values of --sweep instead of crossing them")
       ->needs(sweep);

@@ -7,12 +7,14 @@
 #include <sabath/app/run_study.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/process/stop_wait.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/batch/job_reasons.hpp>
 #include <sabath/batch/run_accounting.hpp>
 #include <sabath/home/study_files.hpp>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
@@ -132,17 +134,6 @@ std::vector<catalog::RunRow> rows_of(const std::string& word, Workspace& workspa
   return rows_of_study(home::find_study(workspace.folders().studies(), word), workspace);
 }
 
-/// Ctrl-C is not to wait for the next look.
-void sleep_unless_stopped(std::chrono::nanoseconds pause, Workspace& workspace) {
-  constexpr std::chrono::nanoseconds slice = std::chrono::milliseconds(200);
-  const base::SteadyTime end = workspace.clock().steady() + pause;
-  while (!workspace.stop().stop_requested()) {
-    const std::chrono::nanoseconds left = end - workspace.clock().steady();
-    if (left <= std::chrono::nanoseconds(0)) return;
-    workspace.clock().sleep_for(std::min(left, slice));
-  }
-}
-
 /// Nothing where the scheduler cannot be asked now, or the user ends the waiting.
 std::optional<launch::JobView> view_of(const std::string& job,
                                        const spec::Site& site,
@@ -163,15 +154,13 @@ bool is_over(const launch::JobView& view) {
   return view.phase != spec::JobPhase::pending && view.phase != spec::JobPhase::running;
 }
 
-std::vector<RunState> in_order() {
-  return {RunState::ok,
-          RunState::failed,
-          RunState::interrupted,
-          RunState::lost,
-          RunState::unknown,
-          RunState::running,
-          RunState::planned};
-}
+constexpr std::array in_order{RunState::ok,
+                              RunState::failed,
+                              RunState::interrupted,
+                              RunState::lost,
+                              RunState::unknown,
+                              RunState::running,
+                              RunState::planned};
 
 std::string detail_of(const batch::WatchedRun& run) {
   const std::string text = base::printable(run.detail);
@@ -366,7 +355,7 @@ WaitEnd wait_for(batch::RunWatch& watch,
     if (limit && workspace.clock().steady() - begin >= *limit) return WaitEnd::timed_out;
     pause = *changed ? batch::first_watch : batch::longer_watch(pause);
     if (limit) pause = std::min(pause, begin + *limit - workspace.clock().steady());
-    sleep_unless_stopped(pause, workspace);
+    base::wait_unless_stopped(pause, workspace.stop());  // Ctrl-C does not wait for the next look
   }
 }
 
@@ -430,7 +419,7 @@ std::string counts_line(const std::map<RunState, std::size_t>& counts,
     text += separator + std::to_string(number) + " " + what;
     separator = ", ";
   };
-  for (const RunState state : in_order()) {
+  for (const RunState state : in_order) {
     const auto found = counts.find(state);
     const bool has_reason = state == RunState::planned && !why_planned.empty();
     if (found == counts.end()) continue;
