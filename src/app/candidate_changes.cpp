@@ -5,14 +5,12 @@
 #include <sabath/execution/session_digests.hpp>
 #include <sabath/home/tuning_variables.hpp>
 #include <sabath/spec/facet.hpp>
-#include <sabath/spec/run_record.hpp>
 #include <sabath/spec/session_variables.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <optional>
-#include <set>
 
 namespace sabath::app {
 namespace {

@@ -8,8 +8,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <optional>
-#include <utility>
 
 namespace sabath::app {
 namespace {

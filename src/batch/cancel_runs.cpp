@@ -3,13 +3,11 @@
 #include <sabath/batch/cancel_runs.hpp>
 #include <sabath/batch/submit_batch.hpp>
 #include <sabath/execution/run_executors.hpp>
-#include <sabath/home/batch_files.hpp>
 #include <sabath/home/run_files.hpp>
 
 #include <algorithm>
 #include <exception>
 #include <map>
-#include <set>
 
 #include <signal.h>
 

@@ -4,8 +4,6 @@
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/batch/job_reasons.hpp>
 #include <sabath/batch/run_watch.hpp>
-#include <sabath/batch/scheduler_monitor.hpp>
-#include <sabath/batch/watched_run.hpp>
 #include <sabath/execution/run_in_flight.hpp>
 #include <sabath/home/batch_bundle.hpp>
 #include <sabath/home/batch_files.hpp>
@@ -16,14 +14,12 @@
 
 #include <algorithm>
 #include <charconv>
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
-#include <vector>
 
 #include <sys/stat.h>
 

@@ -1,7 +1,6 @@
 #include "answers.hpp"
 #include "exit_status.hpp"
 
-#include <sabath/base/error.hpp>
 #include <sabath/base/text/json_reader.hpp>
 #include <sabath/base/text/redact.hpp>
 #include <sabath/spec/baseline.hpp>

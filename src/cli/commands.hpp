@@ -38,6 +38,13 @@ Command<Options> add_command(OptionParser& parent,
   return {*parser, *options};
 }
 
+/// Answers with `value` as JSON where that is asked for, else with `text`. Returns exit_done.
+template <class T>
+int answer_with(const T& value, const std::string& text, Workspace& workspace) {
+  workspace.answer(workspace.json() ? json_answer(value) : text);
+  return exit_done;
+}
+
 /// Adds a command to the program.
 using Setup = void(OptionParser& app, Action& action);
 Setup setup_list, setup_search, setup_show, setup_fetch, setup_verify, setup_env, setup_run,

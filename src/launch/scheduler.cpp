@@ -2,7 +2,6 @@
 #include "scheduler_answers.hpp"
 #include "scheduler_tools.hpp"
 
-#include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/process/stop_wait.hpp>
 #include <sabath/base/text/regex.hpp>

@@ -4,7 +4,6 @@
 #include <sabath/planning/plan_run.hpp>
 
 #include <algorithm>
-#include <set>
 
 namespace sabath::planning {
 namespace {

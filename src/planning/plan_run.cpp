@@ -1,7 +1,6 @@
 #include <sabath/base/archive/archive_writer.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/process/process.hpp>
 #include <sabath/base/process/process_identity.hpp>
 #include <sabath/base/text/json_reader.hpp>
 #include <sabath/base/text/text_table.hpp>

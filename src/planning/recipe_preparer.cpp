@@ -1,6 +1,4 @@
-#include <sabath/base/error.hpp>
 #include <sabath/planning/node_slots.hpp>
-#include <sabath/planning/plan_run.hpp>
 #include <sabath/planning/recipe_preparer.hpp>
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-#include <sabath/base/file.hpp>
 #include <sabath/base/text/json_reader.hpp>
 #include <sabath/planning/stage_template.hpp>
 

@@ -130,9 +130,7 @@ int run_propose(const ProposeOptions& options, Workspace& workspace) {
   const analysis::Proposal proposal =
       analysis::propose_baseline(selected.runs, request, std::move(before), workspace.catalog());
   home::write_baseline(options.file, proposal.baseline);
-  workspace.answer(workspace.json() ? json_answer(proposal)
-                                    : proposal_text(proposal, options.file));
-  return exit_done;
+  return answer_with(proposal, proposal_text(proposal, options.file), workspace);
 }
 
 int run_accept(const AcceptOptions& options, Workspace& workspace) {
@@ -155,15 +153,12 @@ int run_accept(const AcceptOptions& options, Workspace& workspace) {
                         printable(entry.holds_for.site),
                         printable(entry.holds_for.device));
   }
-  workspace.answer(workspace.json() ? json_answer(baseline) : text);
-  return exit_done;
+  return answer_with(baseline, text, workspace);
 }
 
 int run_show(const ShowOptions& options, Workspace& workspace) {
   const spec::Baseline baseline = home::read_baseline(options.file);
-  workspace.answer(workspace.json() ? json_answer(baseline)
-                                    : report::baseline_text(baseline, options.drift));
-  return exit_done;
+  return answer_with(baseline, report::baseline_text(baseline, options.drift), workspace);
 }
 
 void setup_propose(OptionParser& parent, Action& action) {

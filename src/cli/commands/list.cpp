@@ -120,10 +120,10 @@ int list_studies(Workspace& workspace) {
                std::to_string(outcome.count(spec::RunState::failed)),
                std::to_string(outcome.open())});
   }
-  workspace.answer(workspace.json() ? json_answer(outcomes)
-                   : table.empty()  ? "no studies yet; 'sabath run RECIPE --sweep' makes one\n"
-                                    : table.text());
-  return exit_done;
+  return answer_with(
+      outcomes,
+      table.empty() ? "no studies yet; 'sabath run RECIPE --sweep' makes one\n" : table.text(),
+      workspace);
 }
 
 int list_documents(const std::string& what, Workspace& workspace) {
@@ -154,11 +154,11 @@ int list_documents(const std::string& what, Workspace& workspace) {
   TextTable table({"kind", "name", {what == "sites" ? "scheduler" : "version"}, "title"});
   for (const auto& row : rows)
     table.add({row.kind, row.name, row.version, row.title});
-  workspace.answer(workspace.json() ? json_answer(rows)
-                   : rows.empty() && what == "sites"
-                       ? "no sites yet; 'docs/formats/site.md' says how one is described\n"
-                       : table.text());
-  return exit_done;
+  return answer_with(rows,
+                     rows.empty() && what == "sites"
+                         ? "no sites yet; 'docs/formats/site.md' says how one is described\n"
+                         : table.text(),
+                     workspace);
 }
 
 int run_list(const ListOptions& options, Workspace& workspace) {

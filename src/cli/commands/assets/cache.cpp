@@ -173,10 +173,10 @@ int list_pins(Workspace& workspace) {
                pin.made.substr(0, 10),
                pin.reason});
   }
-  workspace.answer(workspace.json() ? json_answer(pins)
-                   : pins.empty()   ? "nothing is pinned; 'sabath cache pin NAME' pins\n"
-                                    : table.text());
-  return exit_done;
+  return answer_with(
+      pins,
+      pins.empty() ? "nothing is pinned; 'sabath cache pin NAME' pins\n" : table.text(),
+      workspace);
 }
 
 int cache_pin(const PinOptions& options, Workspace& workspace) {
@@ -189,11 +189,10 @@ int cache_pin(const PinOptions& options, Workspace& workspace) {
       base::format_rfc3339(workspace.clock().now()),
       assets::digests_called(options.name, workspace.documents(), workspace.cache(), inventory)};
   workspace.maintenance().pin(pin);
-  workspace.answer(workspace.json()
-                       ? json_answer(std::vector{pin})
-                       : "pinned " + base::printable(pin.name) + ": " +
-                             std::to_string(pin.digests.size()) + " objects and trees\n");
-  return exit_done;
+  return answer_with(std::vector{pin},
+                     "pinned " + base::printable(pin.name) + ": " +
+                         std::to_string(pin.digests.size()) + " objects and trees\n",
+                     workspace);
 }
 
 int cache_unpin(const std::string& pinned, Workspace& workspace) {
@@ -211,9 +210,8 @@ int cache_unpin(const std::string& pinned, Workspace& workspace) {
         removed.name.empty() ? "'sabath cache pin' lists the pins"
                              : "this one is of " + base::printable(removed.user));
   }
-  workspace.answer(workspace.json() ? json_answer(std::vector{removed})
-                                    : "no longer pinned: " + base::printable(removed.name) + "\n");
-  return exit_done;
+  return answer_with(
+      std::vector{removed}, "no longer pinned: " + base::printable(removed.name) + "\n", workspace);
 }
 
 struct GcOptions {

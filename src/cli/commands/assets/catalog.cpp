@@ -17,8 +17,7 @@ std::string stats_text(const catalog::CatalogStats& stats) {
 
 int catalog_stats(Workspace& workspace) {
   const catalog::CatalogStats stats = workspace.catalog().stats();
-  workspace.answer(workspace.json() ? json_answer(stats) : stats_text(stats));
-  return exit_done;
+  return answer_with(stats, stats_text(stats), workspace);
 }
 
 int catalog_reindex(Workspace& workspace) {

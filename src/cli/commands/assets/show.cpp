@@ -291,10 +291,7 @@ int show_run(const ShowOptions& options, Workspace& workspace) {
     return exit_done;
   }
   // Not finished, or lost: the plan and the status are what there is.
-  if (workspace.json()) {
-    workspace.answer(json_answer(std::vector<catalog::RunRow>{row}));
-    return exit_done;
-  }
+  if (workspace.json()) return answer_with(std::vector{row}, "", workspace);
   const spec::RunStatus status = files.read_status();
   const spec::RunState state = has_job ? row.state : status.state;
   workspace.answer(line("run", row.id) + line("state", std::string(spec::to_string(state))) +
@@ -314,31 +311,26 @@ bool show_study(const std::string& name, Workspace& workspace) {
   return true;
 }
 
-/// The nearest recipe or asset; empty: the error has no guess.
-std::string guess_of(const base::Error& error) {
-  return error.hint().starts_with("did you mean") ? error.hint() : std::string();
-}
-
 int run_show(const ShowOptions& options, Workspace& workspace) {
-  std::string guess;
   if (names_a_run(options.name)) return show_run(options, workspace);
   if (show_study(options.name, workspace)) return exit_done;
-  try {
-    const spec::Recipe recipe = workspace.documents().recipe(options.name);
-    workspace.answer(workspace.json() ? recipe.text : recipe_text(recipe));
+  std::string guess;  // the nearest recipe or asset
+  const auto look_up = [&](const auto& find) -> std::optional<decltype(find())> {
+    try {
+      return find();
+    } catch (const base::Error& error) {
+      if (error.kind() != base::ErrorKind::not_found) throw;
+      if (guess.empty() && error.hint().starts_with("did you mean")) guess = error.hint();
+      return std::nullopt;
+    }
+  };
+  const home::Documents& documents = workspace.documents();
+  if (const auto recipe = look_up([&] { return documents.recipe(options.name); })) {
+    workspace.answer(workspace.json() ? recipe->text : recipe_text(*recipe));
     return exit_done;
-  } catch (const base::Error& error) {
-    if (error.kind() != base::ErrorKind::not_found) throw;
-    if (guess.empty()) guess = guess_of(error);
   }
-  try {
-    const spec::Asset asset = workspace.documents().asset(options.name);
-    workspace.answer(workspace.json() ? json_answer(asset) : asset_text(asset));
-    return exit_done;
-  } catch (const base::Error& error) {
-    if (error.kind() != base::ErrorKind::not_found) throw;
-    if (guess.empty()) guess = guess_of(error);
-  }
+  if (const auto asset = look_up([&] { return documents.asset(options.name); }))
+    return answer_with(*asset, asset_text(*asset), workspace);
   try {
     return found_as(
         options.name, "recipe, asset, run or study", [&] { return show_run(options, workspace); });

@@ -1,7 +1,6 @@
 #include "env.hpp"
 
 #include <sabath/base/error.hpp>
-#include <sabath/base/process/process.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/env/container_command.hpp>
 
@@ -34,8 +33,7 @@ int env_build(const EnvOptions& options, Workspace& workspace) {
       workspace.observer(),
       workspace.stop(),
       options.retry ? env::AfterFailure::retry : env::AfterFailure::refuse);
-  workspace.answer(workspace.json() ? json_answer(built) : built_text(built));
-  return exit_done;
+  return answer_with(built, built_text(built), workspace);
 }
 
 /// What is started for a command in an environment.
@@ -147,10 +145,10 @@ int list_environments(Workspace& workspace) {
                entry.built,
                entry.prefix.string()});
   }
-  workspace.answer(workspace.json()  ? json_answer(entries)
-                   : entries.empty() ? "no environments yet; 'sabath env build RECIPE' makes one\n"
-                                     : table.text());
-  return exit_done;
+  return answer_with(
+      entries,
+      entries.empty() ? "no environments yet; 'sabath env build RECIPE' makes one\n" : table.text(),
+      workspace);
 }
 
 void add_variant(OptionParser& command, EnvOptions& options) {

@@ -92,8 +92,7 @@ int env_lock(const EnvOptions& options, Workspace& workspace) {
                       "run the command again: it keeps what the other one locked");
   }
   base::write_file_atomically(path, json_answer(*lock));
-  workspace.answer(workspace.json() ? json_answer(*lock) : lock_text(*lock, before, path));
-  return exit_done;
+  return answer_with(*lock, lock_text(*lock, before, path), workspace);
 }
 
 int env_fetch(const EnvOptions& options, Workspace& workspace) {
@@ -104,13 +103,13 @@ int env_fetch(const EnvOptions& options, Workspace& workspace) {
       workspace.observer(),
       workspace.stop());
   const std::string count = std::to_string(files.size());
-  workspace.answer(workspace.json() ? json_answer(files)
-                   : files.empty()
-                       ? "the environment of '" + recipe.name + "' needs no files from outside\n"
-                       : count + " file(s) are in the cache: '" +
-                             base::shown_command({"sabath", "env", "build", options.name}) +
-                             "' needs no network now\n");
-  return exit_done;
+  return answer_with(files,
+                     files.empty()
+                         ? "the environment of '" + recipe.name + "' needs no files from outside\n"
+                         : count + " file(s) are in the cache: '" +
+                               base::shown_command({"sabath", "env", "build", options.name}) +
+                               "' needs no network now\n",
+                     workspace);
 }
 
 }  // namespace

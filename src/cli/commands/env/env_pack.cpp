@@ -34,8 +34,7 @@ int env_pack(const EnvOptions& options, Workspace& workspace) {
   workspace.environments().check_trusted(built);
   const auto images =
       env::pack_prefixes(built, workspace.processes(), workspace.observer(), workspace.stop());
-  workspace.answer(workspace.json() ? json_answer(images) : pack_text(images));
-  return exit_done;
+  return answer_with(images, pack_text(images), workspace);
 }
 
 struct EnterOptions {

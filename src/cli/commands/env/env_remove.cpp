@@ -29,9 +29,7 @@ int env_remove(const std::string& key, Workspace& workspace) {
   const env::EnvironmentEntry entry = workspace.environments().show(key);
   refuse_needed(entry, workspace);
   workspace.environments().remove(key);
-  workspace.answer(workspace.json() ? json_answer(std::vector{entry})
-                                    : "removed " + entry.lock.key.hex + "\n");
-  return exit_done;
+  return answer_with(std::vector{entry}, "removed " + entry.lock.key.hex + "\n", workspace);
 }
 
 int env_gc(const EnvOptions& options, Workspace& workspace) {
@@ -71,9 +69,7 @@ int env_gc(const EnvOptions& options, Workspace& workspace) {
   const std::string sum = std::string(options.dry_run ? "would remove " : "removed ") +
                           std::to_string(garbage.size()) + ", " + base::format_bytes(freed_bytes) +
                           "\n";
-  workspace.answer(workspace.json() ? json_answer(garbage)
-                                    : (table.empty() ? "" : table.text()) + sum);
-  return exit_done;
+  return answer_with(garbage, (table.empty() ? "" : table.text()) + sum, workspace);
 }
 
 }  // namespace

@@ -241,8 +241,7 @@ int env_show(const EnvOptions& options, Workspace& workspace) {
     text += entry_text(report);
     reports.push_back(std::move(report));
   }
-  workspace.answer(workspace.json() ? json_answer(reports) : text);
-  return exit_done;
+  return answer_with(reports, text, workspace);
 }
 
 }  // namespace

@@ -28,10 +28,10 @@ int run_collect(const CollectOptions& options, Workspace& workspace) {
   const spec::Collection collection =
       execution::collect_run(files, patterns, origin, workspace.clock());
   const auto folder = files.collections() / std::to_string(collection.number);
-  workspace.answer(workspace.json() ? json_answer(collection)
-                                    : report::collection_text(collection) + "folder        " +
-                                          base::printable(folder.string()) + "\n");
-  return exit_done;
+  return answer_with(collection,
+                     report::collection_text(collection) + "folder        " +
+                         base::printable(folder.string()) + "\n",
+                     workspace);
 }
 
 }  // namespace

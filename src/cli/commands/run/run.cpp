@@ -1,7 +1,5 @@
 #include "run.hpp"
 
-#include "commands.hpp"
-
 #include <sabath/analysis/whole_values.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
@@ -9,7 +7,6 @@
 #include <sabath/base/text/utf8.hpp>
 #include <sabath/execution/collect_run.hpp>
 #include <sabath/home/run_files.hpp>
-#include <sabath/planning/plan_run.hpp>
 #include <sabath/planning/recipe_preparer.hpp>
 #include <sabath/report/text.hpp>
 #include <sabath/spec/run_record.hpp>
