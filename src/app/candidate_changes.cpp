@@ -54,7 +54,6 @@ void take_code(planning::RunRequest& request, const RunPair& pair) {
   }
 }
 
-/// Takes a tuning variable.
 void take_variable(planning::RunRequest& request,
                    const planning::RunRequest& from,
                    const std::string& name) {
@@ -66,7 +65,6 @@ void take_variable(planning::RunRequest& request,
   if (value != others->end()) variables->insert(*value);
 }
 
-/// Collects the changes.
 class Builder {
  public:
   explicit Builder(const RunPair& pair) : pair_(pair) {}

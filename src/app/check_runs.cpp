@@ -218,7 +218,6 @@ void note_own_runs(const BaselineEntry& entry,
                   own == 1 ? "it" : "these"));
 }
 
-/// Judges each of the requested metrics by itself.
 std::vector<Judged> judge_each(const BaselineEntry& entry,
                                const analysis::SampleGroup& group,
                                const CheckRequest& request,

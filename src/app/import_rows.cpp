@@ -41,7 +41,6 @@ class Problems {
   std::uint64_t count_ = 0;
 };
 
-/// The requested columns.
 struct Wanted {
   std::vector<std::pair<std::string, std::size_t>> facets{};
   std::vector<std::pair<std::string, std::size_t>> metrics{};

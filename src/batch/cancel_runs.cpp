@@ -33,7 +33,6 @@ std::vector<std::string> jobs_of(const home::BatchFiles& files,
                     "try again in a moment");
 }
 
-/// Returns the jobs of one batch to cancel.
 std::vector<std::string> jobs_to_cancel(const spec::BatchPlan& plan,
                                         const std::vector<std::string>& jobs,
                                         const std::set<std::string>& unfinished,

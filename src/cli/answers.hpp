@@ -57,7 +57,6 @@ struct FailedFetch {
   base::Error error;
 };
 
-/// What `report` wrote.
 struct WrittenReport {
   std::string file{};
   std::string format{};
@@ -75,7 +74,6 @@ struct CacheNames {
   std::string origin_of(const cache::Stored& stored) const;
 };
 
-/// One line of `cache du`.
 struct UsageRow {
   std::string cache{};  ///< the root
   std::string what{};   ///< "asset", "source", "tree", "object", "environment", "partial", ...

@@ -29,7 +29,6 @@ class Option {
   Option* one_each();
   /// The same, and commas separate the items of a value.
   Option* comma_separated();
-  /// The number of values.
   Option* expected(int least, int most);
   Option* excludes(const Option* other);
   Option* needs(const Option* other);
@@ -90,7 +89,6 @@ class OptionParser {
 
   /// Returns what to print where the words ask for --help or --version. Throws Problem.
   std::optional<ParserAnswer> parse(std::vector<std::string> words);
-  /// The sub-command that the words named.
   std::string named_command() const;
   /// The help text of this command, whichever was named.
   std::string help() const;

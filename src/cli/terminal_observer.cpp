@@ -94,10 +94,6 @@ TerminalObserver::Task& TerminalObserver::task_of(const base::Progress& progress
   return task;
 }
 
-void TerminalObserver::end(const std::string& name) {
-  std::erase_if(tasks_, [&](const Task& task) { return task.last.task == name; });
-}
-
 void TerminalObserver::print_plainly(Task& task, base::SteadyTime now) {
   if (task.last.finished) {
     // What took long enough to be shown gets a last line, so that a log tells that it ended.
@@ -140,7 +136,8 @@ void TerminalObserver::progress(const base::Progress& progress) {
   const base::SteadyTime now = clock_.steady();
   Task& task = task_of(progress, now);
   if (!terminal_) print_plainly(task, now);
-  if (progress.finished) end(progress.task);
+  if (progress.finished)
+    std::erase_if(tasks_, [&](const Task& one) { return one.last.task == progress.task; });
   if (!terminal_) return;
   if (tasks_.empty()) {
     clear();

@@ -35,7 +35,6 @@ class Workspace {
   explicit Workspace(const GlobalOptions& options);
 
   const GlobalOptions& options() const { return options_; }
-  /// Whether answers are JSON documents.
   bool json() const { return options_.json; }
   const home::Folders& folders();
   base::Observer& observer() { return observer_; }

@@ -16,7 +16,6 @@
 
 namespace sabath::launch {
 
-/// A job that the scheduler accepted.
 struct Acceptance {
   std::string id{};
   std::map<std::string, std::string> requests{};  ///< by name, as the scheduler reports them

@@ -79,7 +79,6 @@ std::vector<Ids> chunks_of(const Ids& ids) {
   return chunks;
 }
 
-/// Returns the ids for each call of a question.
 std::vector<Ids> calls_for(const spec::SchedulerQuestion& question,
                            const spec::SchedulerArrays& arrays,
                            const Ids& ids) {

@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <deque>
 #include <set>
-#include <string_view>
 
 namespace sabath::planning {
 namespace {

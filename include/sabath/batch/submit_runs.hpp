@@ -19,7 +19,6 @@
 
 namespace sabath::batch {
 
-/// Tools to submit runs.
 struct SubmitTools {
   planning::RecipePreparer& preparer;
   const home::Folders& folders;

@@ -57,7 +57,6 @@ class Scheduler {
   /// Refusal with the scheduler's message, Error{usage} for values that the scheduler cannot
   /// express, Error{launch|interrupted|storage}.
   std::string submit(const BatchJob& job, const std::stop_token& stop);
-  /// Returns the id of one task of an array.
   std::string task_id(const std::string& job, std::size_t task) const;
   /// Asks for all tasks at once. Returns a view for each id, `unknown` for tasks that the scheduler
   /// does not know. Throws Error{launch} where the scheduler cannot be asked.

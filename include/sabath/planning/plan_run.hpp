@@ -41,7 +41,6 @@ spec::ParameterValues resolve_parameters(const spec::Recipe& recipe,
 /// Takes `parameters` for those of the request; draws a seed where the request has none.
 ResolvedRun resolve_run(const RunRequest& request, spec::ParameterValues parameters);
 
-/// What planning works with.
 struct PlanTools {
   const home::Folders& folders;
   base::ProcessRunner& processes;

@@ -25,7 +25,6 @@ struct CheckOptions {
   std::string only{};
 };
 
-/// Writes the report to the files that were requested.
 void write_reports(const CheckOptions& options, const spec::CheckReport& report) {
   if (!options.junit.empty()) base::write_file_atomically(options.junit, report::junit_xml(report));
   if (!options.markdown.empty())

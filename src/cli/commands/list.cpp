@@ -2,7 +2,7 @@
 #include "selected_runs.hpp"
 
 #include <sabath/analysis/counted_runs.hpp>
-#include <sabath/app/run_study.hpp>
+#include <sabath/analysis/study_outcome.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/text/seconds_text.hpp>
 #include <sabath/base/text/text_table.hpp>

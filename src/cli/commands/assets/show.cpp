@@ -2,8 +2,8 @@
 #include "commands/run/watching.hpp"
 #include "selected_runs.hpp"
 
+#include <sabath/analysis/study_outcome.hpp>
 #include <sabath/analysis/whole_values.hpp>
-#include <sabath/app/run_study.hpp>
 #include <sabath/arrays/series_file.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/series_sink.hpp>

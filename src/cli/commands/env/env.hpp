@@ -9,7 +9,6 @@
 
 namespace sabath::cli {
 
-/// What the commands of `env` share.
 struct EnvOptions {
   std::string name{};
   std::vector<std::string> names{};
@@ -35,7 +34,6 @@ std::vector<std::string> unshielded(std::vector<std::string> words);
 /// Becomes the command, looked for on the PATH of `variables`. Throws Error{launch}.
 [[noreturn]] void become(const std::vector<std::string>& command,
                          const base::Environment& variables);
-/// --variant of a command.
 void add_variant(OptionParser& command, EnvOptions& options);
 Setup setup_env_lock, setup_env_fetch, setup_env_pack, setup_env_show, setup_env_remove;
 

@@ -96,7 +96,6 @@ planning::PreparedRecipe make_ready(const planning::RunRequest& request,
                                     const std::string& site,
                                     const std::vector<std::string>& arguments,
                                     Workspace& workspace);
-/// --prepare FILE.
 int keep_prepared(const planning::PreparedRecipe& prepared,
                   const std::string& file,
                   Workspace& workspace);

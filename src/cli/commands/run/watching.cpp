@@ -4,7 +4,7 @@
 #include "selected_runs.hpp"
 #include "wait_reasons.hpp"
 
-#include <sabath/app/run_study.hpp>
+#include <sabath/analysis/study_outcome.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/process/stop_wait.hpp>
@@ -68,7 +68,6 @@ void look_at(WatchedStudy& study, Workspace& workspace) {
       home::StudyFiles(workspace.folders().studies() / study.id), workspace.folders());
 }
 
-/// Their ids.
 std::set<std::string> named_studies(const std::vector<std::string>& words,
                                     const std::vector<batch::WatchedRun>& runs,
                                     Workspace& workspace) {
@@ -232,16 +231,6 @@ struct NewsOfRuns {
   }
 };
 
-/// Looks once. Nothing: the wait was interrupted.
-std::optional<bool> has_changed(batch::RunWatch& watch, const std::stop_token& stop) {
-  try {
-    return watch.look(stop);
-  } catch (const base::Error& error) {
-    if (error.kind() != base::ErrorKind::interrupted) throw;
-    return std::nullopt;
-  }
-}
-
 }  // namespace
 
 std::vector<batch::WatchedRun> runs_to_watch(const std::vector<std::string>& words,
@@ -344,15 +333,20 @@ WaitEnd wait_for(batch::RunWatch& watch,
   NewsOfRuns news{workspace.observer()};
   while (true) {
     const bool is_driven = studies != nullptr && renew(watch, *studies, workspace);
-    const auto changed = has_changed(watch, workspace.stop());
-    if (!changed) return WaitEnd::stopped;
+    bool changed = false;
+    try {
+      changed = watch.look(workspace.stop());
+    } catch (const base::Error& error) {
+      if (error.kind() != base::ErrorKind::interrupted) throw;
+      return WaitEnd::stopped;
+    }
     const bool over = !is_driven && watch.going_on() == 0;
-    if (*changed || over) news.show(watch, over);
+    if (changed || over) news.show(watch, over);
     if (over) return WaitEnd::over;
     reasons.tell(watch.runs());
     if (workspace.stop().stop_requested()) return WaitEnd::stopped;
     if (limit && workspace.clock().steady() - begin >= *limit) return WaitEnd::timed_out;
-    pause = *changed ? batch::first_watch : batch::longer_watch(pause);
+    pause = changed ? batch::first_watch : batch::longer_watch(pause);
     if (limit) pause = std::min(pause, begin + *limit - workspace.clock().steady());
     base::wait_unless_stopped(pause, workspace.stop());  // Ctrl-C does not wait for the next look
   }
