@@ -349,15 +349,8 @@ std::set<std::string> variants_of(const RunRequest& request,
   return variants;
 }
 
-ResolvedRun resolve_run(const RunRequest& request, spec::ParameterValues parameters) {
-  ResolvedRun resolved{std::move(parameters), request.variant, {}};
-  resolved.seed.value = request.seed ? *request.seed : draw_seed();
-  resolved.seed.origin = request.seed ? "option" : "drawn";
-  return resolved;
-}
-
 spec::RunPlan plan_run(const RunRequest& request,
-                       const ResolvedRun& resolved,
+                       const spec::ParameterValues& parameters,
                        const RunEnvironments& environments,
                        const std::vector<spec::PlannedInput>& inputs,
                        const PlanTools& tools,
@@ -365,8 +358,9 @@ spec::RunPlan plan_run(const RunRequest& request,
   const auto& [folders, processes, clock] = tools;
   spec::RunPlan plan;
   const Placement& placement = request.placement;
-  plan.parameters = resolved.parameters;
-  plan.seed = resolved.seed;
+  plan.parameters = parameters;
+  plan.seed.value = request.seed ? *request.seed : draw_seed();
+  plan.seed.origin = request.seed ? "option" : "drawn";
   plan.created = base::format_rfc3339(clock.now());
   plan.sabath_version = base::version();
   plan.recipe_text = request.recipe.text;
@@ -387,10 +381,10 @@ spec::RunPlan plan_run(const RunRequest& request,
     plan.task = request.task;
     plan.tags.push_back("task:" + request.task);  // not a user's tag: selections use it
   }
-  if (!resolved.variant.empty()) plan.variant = resolved.variant;
+  if (!request.variant.empty()) plan.variant = request.variant;
   take_variants(request, environments.variants, plan);
   if (!request.repetition.run_id.empty()) plan.repeats = request.repetition.run_id;
-  plan.reproduce = again_command(request, resolved, folders);
+  plan.reproduce = again_command(request, plan, folders);
 
   plan.study_id = request.study.id;
   plan.study_point = request.study.point;

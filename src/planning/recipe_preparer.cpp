@@ -202,10 +202,9 @@ spec::RunPlan RecipePreparer::plan(const PreparedRecipe& prepared,
                                    const std::stop_token& stop) {
   const auto known = prepared.parameters.find(request.set);
   return plan_run(request,
-                  resolve_run(request,
-                              known != prepared.parameters.end()
-                                  ? known->second
-                                  : resolve_parameters(request.recipe, request.set, request.named)),
+                  known != prepared.parameters.end()
+                      ? known->second
+                      : resolve_parameters(request.recipe, request.set, request.named),
                   prepared.environments,
                   prepared.inputs,
                   {folders_, tools_.processes, tools_.clock},

@@ -36,7 +36,7 @@ TEST_CASE("local launcher: what cannot be started is told at once, with the reas
   const LauncherConformance test(*launcher);
   CHECK_THROWS_WITH(
       launcher->submit(test.job({"/no/such/program"})),
-      Catch::Matchers::EndsWith(": cannot start '/no/such/program': No such file or directory"));
+      Catch::Matchers::EndsWith(": /no/such/program: cannot be started: no such file"));
   CHECK_THROWS_AS(launcher->submit(test.job({})), base::Error);
   auto job = test.shell("exit 0");
   job.run_directory /= "none";

@@ -37,7 +37,7 @@ int run_cancel(const std::vector<std::string>& what, Workspace& workspace) {
   seen->look(workspace.stop());
   std::optional<base::Error> problem;
   try {
-    batch::cancel_runs(seen->runs(), scheduler_of(workspace), workspace.clock(), workspace.stop());
+    batch::cancel_runs(seen->runs(), monitor_of(workspace), workspace.clock(), workspace.stop());
   } catch (const base::Error& error) {
     if (error.kind() == base::ErrorKind::interrupted) throw;
     problem = error;  // what else was requested has ended, and is reported first

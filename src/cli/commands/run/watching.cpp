@@ -317,12 +317,6 @@ batch::MonitorOf monitor_of(Workspace& workspace) {
   };
 }
 
-batch::SchedulerOf scheduler_of(Workspace& workspace) {
-  return [&workspace](const spec::Site& site) -> launch::Scheduler& {
-    return workspace.monitor(site).scheduler();
-  };
-}
-
 WaitEnd wait_for(batch::RunWatch& watch,
                  std::optional<std::chrono::nanoseconds> limit,
                  Workspace& workspace,

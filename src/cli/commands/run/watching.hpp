@@ -46,7 +46,6 @@ std::vector<batch::WatchedRun> with_whole_studies(const std::vector<batch::Watch
 
 std::unique_ptr<batch::RunWatch> watch(std::vector<batch::WatchedRun> runs, Workspace& workspace);
 
-batch::SchedulerOf scheduler_of(Workspace& workspace);
 batch::MonitorOf monitor_of(Workspace& workspace);
 
 /// Puts what was seen into the catalog, and beside the records what schedulers account for runs
