@@ -1,5 +1,3 @@
-#include "program.hpp"
-
 #include "answers.hpp"
 #include "commands.hpp"
 #include "commands/env/env.hpp"
@@ -24,6 +22,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 namespace sabath::cli {
@@ -103,6 +102,9 @@ int answer_about_itself(const ParserAnswer& answer) {
   }
 }
 
+/// With less even the options cannot be read, and the kernel ends the program without a word.
+constexpr rlim_t least_stack_bytes = 256U << 10U;
+
 /// A file that is opened later must not become the one that answers go to. So a closed descriptor
 /// is replaced by one that gives nothing and takes nothing. An answer that is lost is then an
 /// error.
@@ -146,9 +148,14 @@ int parse_and_run(int argc, char** argv) {
   }
 }
 
-}  // namespace
-
+/// All of sabath, from an argument vector to an exit status.
 int run_program(int argc, char** argv) noexcept {
+  rlimit stack{};
+  if (::getrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_cur < least_stack_bytes) {
+    std::fputs("sabath: error: the limit of the stack is below 256 KiB\n  hint: ulimit -s 8192\n",
+               stderr);
+    return exit_usage;
+  }
   // A reader that goes away (`sabath list | head`) is an error of a write, not a signal.
   ::signal(SIGPIPE, SIG_IGN);
   // So is a file that may grow no further (`ulimit -f`).
@@ -172,4 +179,10 @@ int run_program(int argc, char** argv) noexcept {
   }
 }
 
+}  // namespace
+
 }  // namespace sabath::cli
+
+int main(int argc, char** argv) {
+  return sabath::cli::run_program(argc, argv);
+}

@@ -310,14 +310,13 @@ spec::ParameterValues resolve_parameters(const spec::Recipe& recipe,
     try {
       const spec::Parameter* parameter = recipe.parameter(name);
       if (parameter == nullptr) {
-        const std::string guess = base::nearest(name, names);
         throw base::usage_error(
             "recipe '" + recipe.name + "': no parameter '" + name + "'",
-            guess.empty()
-                ? "'" +
-                      base::shown_command({"sabath", "show", named.empty() ? recipe.name : named}) +
-                      "' lists them"
-                : "did you mean '" + guess + "'?");
+            base::did_you_mean(
+                name,
+                names,
+                "'" + base::shown_command({"sabath", "show", named.empty() ? recipe.name : named}) +
+                    "' lists them"));
       }
       if (std::ranges::find(recipe.fixed, name) != recipe.fixed.end()) {
         throw base::usage_error("parameter '" + name +

@@ -161,50 +161,39 @@ int run_show(const ShowOptions& options, Workspace& workspace) {
   return answer_with(baseline, report::baseline_text(baseline, options.drift), workspace);
 }
 
-void setup_propose(OptionParser& parent, Action& action) {
-  auto [command, options] =
-      add_command(parent,
-                  action,
-                  "propose",
-                  "write the results of runs as a baseline that a person can accept",
-                  run_propose);
-  command.add_option("selection", options.request.selection, "runs, such as recipe=NAME,tag=good")
-      ->required();
-  command.add_option("-o,--output", options.file, "the baseline's file; entries are added to it")
-      ->required();
-  command.add_flag("--any-site", options.request.any_site, "it is to hold at all sites");
-  command.add_flag("--any-device",
-                   options.request.any_device,
-                   "it is to hold on all devices; times are left out then");
-}
-
-void setup_accept(OptionParser& parent, Action& action) {
-  auto [command, options] = add_command(parent,
-                                        action,
-                                        "accept",
-                                        "accept what is proposed; what was before becomes history",
-                                        run_accept);
-  command.add_option("file", options.file, "a baseline")->required();
-  command.add_option("--by", options.by, "who accepts it; else the user's name");
-  command.add_option("--note", options.note, "why, or what changed");
-}
-
-void setup_show_baseline(OptionParser& parent, Action& action) {
-  auto [command, options] =
-      add_command(parent, action, "show", "show what is accepted, and what is proposed", run_show);
-  command.add_option("file", options.file, "a baseline")->required();
-  command.add_flag("--drift", options.drift, "how means moved from one acceptance to the next");
-}
-
 }  // namespace
 
 void setup_baseline(OptionParser& app, Action& action) {
   OptionParser* command =
       app.add_subcommand("baseline", "keep accepted results of a recipe: propose, accept, show");
   command->require_subcommand(1);
-  setup_propose(*command, action);
-  setup_accept(*command, action);
-  setup_show_baseline(*command, action);
+  auto [propose, proposing] =
+      add_command(*command,
+                  action,
+                  "propose",
+                  "write the results of runs as a baseline that a person can accept",
+                  run_propose);
+  propose
+      .add_option("selection", proposing.request.selection, "runs, such as recipe=NAME,tag=good")
+      ->required();
+  propose.add_option("-o,--output", proposing.file, "the baseline's file; entries are added to it")
+      ->required();
+  propose.add_flag("--any-site", proposing.request.any_site, "it is to hold at all sites");
+  propose.add_flag("--any-device",
+                   proposing.request.any_device,
+                   "it is to hold on all devices; times are left out then");
+  auto [accept, accepting] = add_command(*command,
+                                         action,
+                                         "accept",
+                                         "accept what is proposed; what was before becomes history",
+                                         run_accept);
+  accept.add_option("file", accepting.file, "a baseline")->required();
+  accept.add_option("--by", accepting.by, "who accepts it; else the user's name");
+  accept.add_option("--note", accepting.note, "why, or what changed");
+  auto [show, showing] = add_command(
+      *command, action, "show", "show what is accepted, and what is proposed", run_show);
+  show.add_option("file", showing.file, "a baseline")->required();
+  show.add_flag("--drift", showing.drift, "how means moved from one acceptance to the next");
 }
 
 }  // namespace sabath::cli

@@ -117,11 +117,10 @@ std::string page_text(const std::string& name) {
     if (page.name == name) return std::string(page.text);
     names.emplace_back(page.name);
   }
-  const std::string guess = base::nearest(name, names);
-  throw base::Error(base::ErrorKind::not_found,
-                    "help '" + base::printable(name) + "': this page does not exist",
-                    guess.empty() ? fmt::format("pages: {}", fmt::join(names, ", "))
-                                  : "did you mean '" + guess + "'?");
+  throw base::Error(
+      base::ErrorKind::not_found,
+      "help '" + base::printable(name) + "': this page does not exist",
+      base::did_you_mean(name, names, fmt::format("pages: {}", fmt::join(names, ", "))));
 }
 
 }  // namespace

@@ -1,11 +1,17 @@
 #include "env.hpp"
 
+#include <sabath/assets/cache_references.hpp>
 #include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+#include <sabath/base/own_tree.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/env/container_command.hpp>
+#include <sabath/home/run_files.hpp>
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <optional>
 #include <utility>
 
 #include <unistd.h>
@@ -132,6 +138,171 @@ spec::BuiltEnvironment ready_for(const EnvOptions& options,
   become(env::see_local_prefixes(node.program, local, started.argv), started.variables);
 }
 
+/// What was locked before. A file that was edited is written anew, as its message advises.
+std::optional<spec::PackageLock> known_lock(const std::filesystem::path& path,
+                                            Workspace& workspace) {
+  const auto text = base::read_file_if_exists(path);
+  if (!text) return std::nullopt;
+  try {
+    return spec::parse_package_lock(*text, path.string());
+  } catch (const base::Error& error) {
+    if (error.kind() != base::ErrorKind::usage) throw;
+    workspace.observer().warn(error.what(), "it is written anew, without what it had");
+    return std::nullopt;
+  }
+}
+
+std::string version_in(const std::optional<spec::PackageLock>& lock,
+                       const spec::PackageLayerLock& layer,
+                       const spec::PlatformPackages& platform,
+                       const std::string& package) {
+  const auto* const before = lock ? lock->find(layer.name, layer.request) : nullptr;
+  const auto* const packages =
+      before == nullptr ? nullptr : before->find(platform.platform, platform.python);
+  if (packages == nullptr) return {};
+  for (const spec::LockedPackage& one : packages->packages) {
+    if (one.name == package) return one.version;
+  }
+  return "-";
+}
+
+std::string lock_text(const spec::PackageLock& lock,
+                      const std::optional<spec::PackageLock>& before,
+                      const std::filesystem::path& path) {
+  std::string text;
+  for (const spec::PackageLayerLock& layer : lock.layers) {
+    for (const spec::PlatformPackages& platform : layer.platforms) {
+      base::TextTable table({{layer.name}, "version", "before", "file"});
+      for (const spec::LockedPackage& package : platform.packages) {
+        const std::string old = version_in(before, layer, platform, package.name);
+        table.add({package.name + (package.requested ? " *" : ""),
+                   package.version,
+                   old == package.version ? "" : old,
+                   package.file});
+      }
+      const std::string python = platform.python.empty() ? "" : " " + platform.python;
+      text += platform.platform + python + ", by " + platform.resolver + "\n" + table.text() + "\n";
+    }
+  }
+  return text + "* asked for by the recipe\nwrote " + base::printable(path.native()) + "\n";
+}
+
+/// As locks spell it, of the names that conda and containers have for platforms.
+std::string platform_called(const std::string& name) {
+  static const std::map<std::string, std::string> others{{"linux-64", "linux-x86_64"},
+                                                         {"linux-amd64", "linux-x86_64"},
+                                                         {"linux-32", "linux-i686"},
+                                                         {"linux-arm64", "linux-aarch64"}};
+  const auto other = others.find(name);
+  return other == others.end() ? name : other->second;
+}
+
+int env_lock(const EnvOptions& options, Workspace& workspace) {
+  const spec::Recipe recipe = workspace.documents().recipe(options.name);
+  const spec::EnvironmentSpec wanted = workspace.runner().preparer().environments_of(recipe);
+  const auto path = env::lock_file_of(recipe.directory);
+  const auto before = known_lock(path, workspace);
+  const auto lock =
+      workspace.environments().lock_packages(wanted,
+                                             recipe.directory,
+                                             before,
+                                             {platform_called(options.platform), options.python},
+                                             workspace.observer(),
+                                             workspace.stop());
+  if (!lock) {
+    workspace.answer(json_answer(workspace.environments().lock(
+        workspace.runner().preparer().environment_of(recipe), recipe.directory)));
+    return exit_done;
+  }
+  if (known_lock(path, workspace) != before) {
+    throw base::Error(base::ErrorKind::environment,
+                      path.string() + ": was written by somebody else meanwhile",
+                      "run the command again: it keeps what the other one locked");
+  }
+  base::write_file_atomically(path, json_answer(*lock));
+  return answer_with(*lock, lock_text(*lock, before, path), workspace);
+}
+
+int env_fetch(const EnvOptions& options, Workspace& workspace) {
+  const spec::Recipe recipe = workspace.documents().recipe(options.name);
+  const auto files = workspace.environments().fetch(
+      workspace.runner().preparer().environment_of(recipe, options.variant),
+      recipe.directory,
+      workspace.observer(),
+      workspace.stop());
+  const std::string count = std::to_string(files.size());
+  return answer_with(files,
+                     files.empty()
+                         ? "the environment of '" + recipe.name + "' needs no files from outside\n"
+                         : count + " file(s) are in the cache: '" +
+                               base::shown_command({"sabath", "env", "build", options.name}) +
+                               "' needs no network now\n",
+                     workspace);
+}
+
+/// A run that was planned and is not over yet needs its environment, wherever it waits.
+void refuse_needed(const env::EnvironmentEntry& entry, Workspace& workspace) {
+  const auto named = assets::digests_of_runs(workspace.folders().runs());
+  const auto runs = named.find(entry.lock.key);
+  if (runs == named.end()) return;
+  workspace.catalog();  // closes runs that are gone
+  for (const std::string& run : runs->second) {
+    if (spec::is_final(home::RunFiles(workspace.folders().runs() / run).read_status().state))
+      continue;
+    throw base::Error(base::ErrorKind::environment,
+                      "environment '" + entry.lock.key.hex.substr(0, 16) + "': run " + run +
+                          " has not ended and needs it",
+                      "wait for its end, or end it");
+  }
+}
+
+int env_remove(const std::string& key, Workspace& workspace) {
+  const env::EnvironmentEntry entry = workspace.environments().show(key);
+  refuse_needed(entry, workspace);
+  workspace.environments().remove(key);
+  return answer_with(std::vector{entry}, "removed " + entry.lock.key.hex + "\n", workspace);
+}
+
+int env_gc(const EnvOptions& options, Workspace& workspace) {
+  const std::chrono::seconds age =
+      duration_of("--older-than", options.older_than, "30d, 12h or 0s");
+  std::set<std::string> used;
+  for (const auto& [digest, runs] : assets::digests_of_runs(workspace.folders().runs()))
+    used.insert(digest.hex);
+  const auto garbage = workspace.environments().garbage(used, workspace.clock().now() - age);
+  base::TextTable table({"key", "kind", "name", "state", ">on disk"});
+  std::uint64_t freed_bytes = 0;
+  for (const env::EnvironmentEntry& entry : garbage) {
+    const env::PrefixSize size = env::measure_prefix(entry.prefix.parent_path());
+    freed_bytes += size.disk_bytes;
+    if (!options.dry_run) workspace.environments().remove(entry.lock.key.hex);
+    table.add({entry.lock.key.hex.substr(0, 16),
+               std::string(spec::to_string(entry.lock.kind)),
+               entry.lock.name,
+               entry.state,
+               base::format_bytes(size.disk_bytes)});
+  }
+  for (const std::filesystem::path& left : workspace.environments().leftovers()) {
+    const env::PrefixSize size = env::measure_prefix(left);
+    if (const auto why = base::why_kept(base::Beneath::anywhere(), left)) {
+      workspace.observer().warn(left.string() + ": is left alone: " + *why,
+                                "where it is yours and not needed, remove it");
+      continue;
+    }
+    if (!options.dry_run && !base::remove_own_tree(left)) {
+      workspace.observer().warn(left.string() + ": cannot be removed");
+      continue;
+    }
+    freed_bytes += size.disk_bytes;
+    workspace.observer().note(left.string() + ": " + base::format_bytes(size.disk_bytes) +
+                              " that a killed command left");
+  }
+  const std::string sum = std::string(options.dry_run ? "would remove " : "removed ") +
+                          std::to_string(garbage.size()) + ", " + base::format_bytes(freed_bytes) +
+                          "\n";
+  return answer_with(garbage, (table.empty() ? "" : table.text()) + sum, workspace);
+}
+
 }  // namespace
 
 int list_environments(Workspace& workspace) {
@@ -164,8 +335,15 @@ void setup_env(OptionParser& app, Action& action) {
   add_variant(build, how);
   build.add_flag("--retry", how.retry, "try again what failed before");
   build.add_flag("--offline", how.offline, "a file that is not in the cache is an error");
-  setup_env_lock(*group, action);
-  setup_env_fetch(*group, action);
+  auto [lock, locking] = add_command(
+      *group, action, "lock", "resolve the packages of a recipe and write its lock file", env_lock);
+  lock.add_option("name", locking.name, "a recipe")->required();
+  lock.add_option("--platform", locking.platform, "for another platform, such as linux-aarch64");
+  lock.add_option("--python", locking.python, "for another version of Python, such as 3.12");
+  auto [fetch, fetching] = add_command(
+      *group, action, "fetch", "bring all files that a lock names into the cache", env_fetch);
+  fetch.add_option("name", fetching.name, "a recipe")->required();
+  add_variant(fetch, fetching);
   setup_env_show(*group, action);
   group->add_subcommand("list", "list the layers in the cache")->callback([&action] {
     action = list_environments;
@@ -181,7 +359,13 @@ void setup_env(OptionParser& app, Action& action) {
       ->excludes(build_here);
   run.add_option("command", options.command, "the command, after --")->required();
   setup_env_pack(*group, action);
-  setup_env_remove(*group, action);
+  auto [remove, key] = add_command(*group, action, "rm", "remove a layer", env_remove);
+  remove.add_option("name", key, "the beginning of its key")->required();
+  auto [gc, garbage] =
+      add_command(*group, action, "gc", "remove layers that no run refers to", env_gc);
+  gc.add_option(
+      "--older-than", garbage.older_than, "only what was built longer ago than this (1d)");
+  gc.add_flag("--dry-run", garbage.dry_run, "show what would be removed, and remove nothing");
 }
 
 }  // namespace sabath::cli

@@ -35,6 +35,6 @@ std::vector<std::string> unshielded(std::vector<std::string> words);
 [[noreturn]] void become(const std::vector<std::string>& command,
                          const base::Environment& variables);
 void add_variant(OptionParser& command, EnvOptions& options);
-Setup setup_env_lock, setup_env_fetch, setup_env_pack, setup_env_show, setup_env_remove;
+Setup setup_env_pack, setup_env_show;
 
 }  // namespace sabath::cli

@@ -110,23 +110,6 @@ std::string why_empty(const std::string& text) {
   return text.empty() ? "must not be empty" : "";
 }
 
-void add_resume_options(OptionParser& command, RunOptions& options) {
-  command.add_option("--resume", options.resume, "continue an interrupted study")->check(why_empty);
-  command.add_flag("--retry", options.retry, "with --resume: run again what failed");
-  command.add_flag(
-      "--take-over", options.take_over, "with --resume: continue a study whose machine is dead");
-}
-
-void add_site_options(OptionParser& command, RunOptions& options) {
-  command
-      .add_option("--prepare",
-                  options.prepare,
-                  "FILE: fetch and build what the runs need, and write the prepared runs into "
-                  "FILE; start none")
-      ->check(why_empty);
-  command.add_flag("--detach", options.detach, "with --on: do not wait for the runs");
-}
-
 }  // namespace
 
 planning::RunRequest request_from(const RunOptions& options, Workspace& workspace) {
@@ -256,8 +239,17 @@ void setup_run(OptionParser& app, Action& action) {
       ->range(1, 1'000'000);
   command.add_option("--gpus", options.gpus, "let the run see this number of GPUs")
       ->range(1, 1'000'000);
-  add_resume_options(command, options);
-  add_site_options(command, options);
+  command.add_option("--resume", options.resume, "continue an interrupted study")->check(why_empty);
+  command.add_flag("--retry", options.retry, "with --resume: run again what failed");
+  command.add_flag(
+      "--take-over", options.take_over, "with --resume: continue a study whose machine is dead");
+  command
+      .add_option("--prepare",
+                  options.prepare,
+                  "FILE: fetch and build what the runs need, and write the prepared runs into "
+                  "FILE; start none")
+      ->check(why_empty);
+  command.add_flag("--detach", options.detach, "with --on: do not wait for the runs");
 }
 
 }  // namespace sabath::cli

@@ -166,7 +166,6 @@ int show_dry_run(const RunOptions& options,
                  const planning::RunRequest& request,
                  const std::vector<spec::StudyPoint>& points,
                  Workspace& workspace) {
-  jobs_of(options);
   std::optional<spec::Site> site;
   if (!options.on.empty()) site = workspace.site(options.on);
   const std::vector<spec::BatchStep> steps = check_jobs(options, request, points, workspace);

@@ -10,6 +10,8 @@
 #include <sabath/planning/expand_study.hpp>
 #include <sabath/planning/plan_run.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 
@@ -50,16 +52,13 @@ const spec::Study& named_study(const spec::Recipe& recipe, const std::string& na
   const auto found = recipe.studies.find(name);
   if (found != recipe.studies.end()) return found->second;
   std::vector<std::string> names;
-  std::string all;
-  for (const auto& [each, study] : recipe.studies) {
+  for (const auto& [each, study] : recipe.studies)
     names.push_back(each);
-    all += (all.empty() ? "it has " : ", ") + each;
-  }
-  const std::string guess = base::nearest(name, names);
+  const std::string otherwise = names.empty()
+                                    ? "the recipe has no studies; --sweep makes a study without one"
+                                    : fmt::format("it has {}", fmt::join(names, ", "));
   throw usage_error("recipe '" + recipe.name + "': no study '" + base::printable(name) + "'",
-                    !guess.empty() ? "did you mean '" + guess + "'?"
-                    : all.empty()  ? "the recipe has no studies; --sweep makes a study without one"
-                                   : all);
+                    base::did_you_mean(name, names, otherwise));
 }
 
 /// What makes such a study again.
