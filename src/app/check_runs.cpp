@@ -1,6 +1,7 @@
 #include <sabath/analysis/check_cases.hpp>
 #include <sabath/analysis/check_samples.hpp>
 #include <sabath/app/check_runs.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/compare/baseline_verdict.hpp>
 #include <sabath/compare/speed.hpp>
 #include <sabath/home/baseline_files.hpp>
@@ -55,9 +56,8 @@ CheckCase no_entry(const spec::Baseline& baseline,
 }
 
 std::string against_text(const BaselineEntry& entry) {
-  return fmt::format("{} run{}, accepted by {} on {:.10}{}",
-                     entry.runs.size(),
-                     entry.runs.size() == 1 ? "" : "s",
+  return fmt::format("{}, accepted by {} on {:.10}{}",
+                     base::counted(entry.runs.size(), "run"),
                      entry.accepted->by,
                      entry.accepted->at,
                      entry.accepted->note.empty() ? "" : ": " + entry.accepted->note);
@@ -211,10 +211,9 @@ void note_own_runs(const BaselineEntry& entry,
   });
   if (own == 0) return;
   checked.notes.push_back(
-      fmt::format("{} of {} run{}: the baseline was made of {}, so that agreement proves nothing",
+      fmt::format("{} of {}: the baseline was made of {}, so that agreement proves nothing",
                   own,
-                  group.runs.size(),
-                  group.runs.size() == 1 ? "" : "s",
+                  base::counted(group.runs.size(), "run"),
                   own == 1 ? "it" : "these"));
 }
 

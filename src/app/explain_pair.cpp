@@ -40,7 +40,6 @@ class Hybrids {
         tools_(tools),
         pair_(pair),
         candidates_(candidates),
-        changes_(candidates.changes),
         observer_(observer),
         explanation_(explanation) {}
 
@@ -62,7 +61,7 @@ class Hybrids {
   spec::ChangeNames names(const ChangeSet& changes) const {
     spec::ChangeNames names;
     for (auto i = changes.find_first(); i != ChangeSet::npos; i = changes.find_next(i))
-      names.push_back(changes_[i].change.name);
+      names.push_back(candidates_.changes[i].change.name);
     return names;
   }
   std::vector<spec::ChangeNames> names(const std::vector<ChangeSet>& sets) const {
@@ -118,8 +117,7 @@ class Hybrids {
       return found;
     }
     if (made_ >= request_.budget) {
-      why_open_ = fmt::format(
-          "the budget of {} run{} is spent", request_.budget, request_.budget == 1 ? "" : "s");
+      why_open_ = fmt::format("the budget of {} is spent", base::counted(request_.budget, "run"));
       return std::nullopt;
     }
     if (!tools_.has_time()) {
@@ -131,7 +129,7 @@ class Hybrids {
     planning::RunRequest request = pair_.request_a;
     request.placement.left_out = candidates_.left_out;
     for (auto i = changes.find_first(); i != ChangeSet::npos; i = changes.find_next(i))
-      changes_[i].apply(request);
+      candidates_.changes[i].apply(request);
     request.tags = {"explain", name};
     request.repetition.run_id.clear();
     request.offline = request_.offline;
@@ -183,7 +181,6 @@ class Hybrids {
   const ExplainTools& tools_;
   const RunPair& pair_;
   const CandidateChanges& candidates_;
-  const std::vector<CandidateChange>& changes_;
   base::Observer& observer_;
   spec::Explanation& explanation_;
   std::vector<double> seconds_{};

@@ -55,9 +55,7 @@ RecipeRunner::RecipeRunner(const planning::RecipePreparer::Tools& tools,
                            launch::Launcher& launcher,
                            home::Folders folders,
                            fs::path program)
-    : documents_(tools.documents),
-      cache_(tools.cache),
-      clock_(tools.clock),
+    : tools_(tools),
       launcher_(launcher),
       folders_(std::move(folders)),
       program_(std::move(program)),
@@ -83,7 +81,7 @@ assets::Generated RecipeRunner::generate(const spec::Asset& asset,
   }
   const Generating generating(generating_, asset.name);
   planning::RunRequest request;
-  request.recipe = documents_.recipe(asset.generate->recipe);
+  request.recipe = tools_.documents.recipe(asset.generate->recipe);
   request.only_stage = asset.generate->stage;
   request.offline = offline;
   request.tags = {"asset:" + asset.name};  // no tag of a user's, and @last passes it by
@@ -104,12 +102,12 @@ assets::Generated RecipeRunner::generate(const spec::Asset& asset,
   }
   for (const spec::OutputRecord& output : record->outputs) {
     if (output.stage != request.only_stage) continue;
-    const auto object = cache_.find(output.digest);
+    const auto object = tools_.cache.find(output.digest);
     made.files.emplace(
         output.path,
         object ? *object
-               : cache_.publish_file(home::RunFiles(outcome.directory).outputs(output.stage) /
-                                     output.path));
+               : tools_.cache.publish_file(home::RunFiles(outcome.directory).outputs(output.stage) /
+                                           output.path));
   }
   return made;
 }
@@ -149,7 +147,7 @@ execution::RunOutcome RecipeRunner::run(const planning::RunRequest& request,
       flight.cancel();
       cancelled = true;
     }
-    clock_.sleep_for(pause);
+    tools_.clock.sleep_for(pause);
     pause = execution::longer_look(pause);
     if (pause > std::chrono::milliseconds(20)) progress.look();
   }

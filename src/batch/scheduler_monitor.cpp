@@ -35,6 +35,30 @@ constexpr std::chrono::hours without_accounting{1};
 /// The end of a job is remembered for this long.
 constexpr std::chrono::hours memory{24};
 
+/// These tasks, and those of others that may change and that somebody still wants.
+std::vector<std::string> tasks_to_ask(const SchedulerMemo& memo,
+                                      const std::vector<std::string>& tasks,
+                                      base::WallTime now) {
+  std::vector<std::string> all = tasks;
+  for (const auto& [task, row] : memo.tasks) {
+    const JobPhase phase = row.view.phase;
+    const bool may_change =
+        phase == JobPhase::pending || phase == JobPhase::running || phase == JobPhase::unknown;
+    if (may_change && now - row.wanted < stale) all.push_back(task);
+  }
+  std::ranges::sort(all);
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
+}
+
+void take_answer(launch::JobView view, base::WallTime now, TaskView& row) {
+  const bool same = row.since != base::WallTime{} && row.view.phase == view.phase &&
+                    row.view.is_unheard == view.is_unheard;
+  if (!same) row.since = now;
+  row.view = std::move(view);
+  row.asked = now;
+}
+
 }  // namespace
 
 SchedulerMonitor::SchedulerMonitor(launch::Scheduler& scheduler,
@@ -67,34 +91,6 @@ bool SchedulerMonitor::is_due(const SchedulerMemo& memo, const std::vector<std::
   };
   return now - memo.asked >= seconds(1) && std::ranges::any_of(tasks, wants);
 }
-
-namespace {
-
-/// These tasks, and those of others that may change and that somebody still wants.
-std::vector<std::string> tasks_to_ask(const SchedulerMemo& memo,
-                                      const std::vector<std::string>& tasks,
-                                      base::WallTime now) {
-  std::vector<std::string> all = tasks;
-  for (const auto& [task, row] : memo.tasks) {
-    const JobPhase phase = row.view.phase;
-    const bool may_change =
-        phase == JobPhase::pending || phase == JobPhase::running || phase == JobPhase::unknown;
-    if (may_change && now - row.wanted < stale) all.push_back(task);
-  }
-  std::ranges::sort(all);
-  all.erase(std::unique(all.begin(), all.end()), all.end());
-  return all;
-}
-
-void take_answer(launch::JobView view, base::WallTime now, TaskView& row) {
-  const bool same = row.since != base::WallTime{} && row.view.phase == view.phase &&
-                    row.view.is_unheard == view.is_unheard;
-  if (!same) row.since = now;
-  row.view = std::move(view);
-  row.asked = now;
-}
-
-}  // namespace
 
 void SchedulerMonitor::ask(SchedulerMemo& memo,
                            const std::vector<std::string>& tasks,

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace sabath::cli {
 
@@ -16,20 +17,14 @@ namespace sabath::cli {
 /// status.
 using Action = std::function<int(Workspace&)>;
 
-/// A command, and what its options are read into. Both live as long as the parser.
+/// Returns a new command of `parent`, whose action is `run`, and what its options are read into.
+/// Both live as long as the parser.
 template <class Options>
-struct Command {
-  OptionParser& parser;
-  Options& options;
-};
-
-/// A command of `parent` whose action is `run`.
-template <class Options>
-Command<Options> add_command(OptionParser& parent,
-                             Action& action,
-                             const std::string& name,
-                             const std::string& description,
-                             int (*run)(const Options&, Workspace&)) {
+std::pair<OptionParser&, Options&> add_command(OptionParser& parent,
+                                               Action& action,
+                                               const std::string& name,
+                                               const std::string& description,
+                                               int (*run)(const Options&, Workspace&)) {
   auto options = std::make_shared<Options>();
   OptionParser* parser = parent.add_subcommand(name, description);
   parser->callback([&action, options, run] {

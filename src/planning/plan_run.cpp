@@ -250,25 +250,6 @@ void refuse_ranks_in_containers(const spec::RunPlan& plan) {
   }
 }
 
-}  // namespace
-
-void assign_slots(const spec::ResourceSlots& slots, spec::RunPlan& plan) {
-  plan.slots = slots;
-  // Only the counts are items: runs that are otherwise the same have different cores.
-  if (!slots.cpus.empty()) plan.launch["cpus"] = std::to_string(slots.cpus.size());
-  if (slots.gpus.empty()) return;
-  plan.launch["gpus"] = std::to_string(slots.gpus.size());
-  for (spec::PlannedStage& stage : plan.stages)
-    stage.environment["CUDA_VISIBLE_DEVICES"] = fmt::format("{}", fmt::join(slots.gpus, ","));
-}
-
-std::vector<const spec::Stage*> stages_of(const RunRequest& request) {
-  return request.only_stage.empty() ? spec::stages_of_task(request.recipe, request.task)
-                                    : spec::ordered_stages(request.recipe, request.only_stage);
-}
-
-namespace {
-
 /// "1,2" for a number: the values of a sweep.
 bool is_list_of_values(const spec::Parameter& parameter, const std::string& text) {
   if (text.find(',') == std::string::npos) return false;
@@ -294,6 +275,21 @@ spec::ParameterValue value_of(const spec::Parameter& parameter, const std::strin
 }
 
 }  // namespace
+
+void assign_slots(const spec::ResourceSlots& slots, spec::RunPlan& plan) {
+  plan.slots = slots;
+  // Only the counts are items: runs that are otherwise the same have different cores.
+  if (!slots.cpus.empty()) plan.launch["cpus"] = std::to_string(slots.cpus.size());
+  if (slots.gpus.empty()) return;
+  plan.launch["gpus"] = std::to_string(slots.gpus.size());
+  for (spec::PlannedStage& stage : plan.stages)
+    stage.environment["CUDA_VISIBLE_DEVICES"] = fmt::format("{}", fmt::join(slots.gpus, ","));
+}
+
+std::vector<const spec::Stage*> stages_of(const RunRequest& request) {
+  return request.only_stage.empty() ? spec::stages_of_task(request.recipe, request.task)
+                                    : spec::ordered_stages(request.recipe, request.only_stage);
+}
 
 spec::ParameterValues resolve_parameters(const spec::Recipe& recipe,
                                          const std::map<std::string, std::string>& set,

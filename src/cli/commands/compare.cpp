@@ -27,8 +27,7 @@ struct CompareOptions {
   std::string require{};
   std::vector<std::string> across{};
   std::vector<std::string> by{};
-  std::optional<double> rtol{};
-  std::optional<double> atol{};
+  spec::Tolerance tolerance{};
   std::vector<std::string> margins{};
   std::string baseline{};
   std::string reference{};
@@ -59,8 +58,7 @@ int compare_two_files(const CompareOptions& options, Workspace& workspace) {
       !(options.reference + options.envelope + options.rcp + options.baseline).empty()) {
     throw usage_error("two files take only the options --require, --as, --rtol and --atol");
   }
-  analysis::FilesRequest request{
-      options.a, options.b, options.as, {}, {options.atol, options.rtol, {}}};
+  analysis::FilesRequest request{options.a, options.b, options.as, {}, options.tolerance};
   if (!options.require.empty()) request.require = spec::parse_rung(options.require);
   const spec::Comparison comparison = analysis::compare_files(request);
   workspace.answer(workspace.json() ? json_answer(comparison) : report::files_text(comparison));
@@ -108,7 +106,7 @@ analysis::GroupsRequest groups_request(const CompareOptions& options, analysis::
   request.by = options.by;
   request.across = {options.across.begin(), options.across.end()};
   if (!options.require.empty()) request.require = spec::parse_rung(options.require);
-  request.tolerance = {options.atol, options.rtol, {}};
+  request.tolerance = options.tolerance;
   request.reference = reference_of(options);
   request.named = std::move(named);
   return request;
@@ -218,7 +216,7 @@ int compare_two(const CompareOptions& options,
   compare::Options how;
   if (!options.require.empty()) how.require = spec::parse_rung(options.require);
   how.across = {options.across.begin(), options.across.end()};
-  how.tolerance = {options.atol, options.rtol, {}};
+  how.tolerance = options.tolerance;
   how.reference = reference_of(options);
   std::vector<std::filesystem::path> reruns;
   if (!options.envelope.empty()) {
@@ -298,7 +296,7 @@ void setup_compare(OptionParser& app, Action& action) {
       ->comma_separated();
   command.add_option("--by", options.by, "group the runs of a selection by this: host, seed, ...")
       ->comma_separated();
-  add_tolerances(command, options.rtol, options.atol);
+  add_tolerances(command, options.tolerance);
   command
       .add_option("--margin",
                   options.margins,

@@ -17,8 +17,6 @@ struct ExplainOptions {
   std::string a{};
   std::string b{};
   std::string require{};
-  std::optional<double> rtol{};
-  std::optional<double> atol{};
   std::optional<double> minutes{};
   app::ExplainRequest request{};  ///< without what the options above say
 };
@@ -74,7 +72,6 @@ int run_explain(const ExplainOptions& options, Workspace& workspace) {
   request.b = one_run(options.b, workspace).directory;
   if (request.a == request.b) throw usage_error("A and B are one run: nothing differs");
   if (!options.require.empty()) request.options.require = spec::parse_rung(options.require);
-  request.options.tolerance = {options.atol, options.rtol, {}};
   if (request.offline) workspace.stay_offline();
   const auto parent = workspace.folders().state() / "explain";
   base::make_directories(parent);
@@ -132,7 +129,7 @@ void setup_explain(OptionParser& app, Action& action) {
   command.add_option("a", options.a, "a run: id, unique prefix, @last, @last~1")->required();
   command.add_option("b", options.b, "the run that does not agree with it");
   add_rung(command, options.require);
-  add_tolerances(command, options.rtol, options.atol);
+  add_tolerances(command, options.request.options.tolerance);
   command.add_option("--budget", options.request.budget, "make at most this number of runs (16)")
       ->range(0, 10'000);
   command.add_option("--time", options.minutes, "start no run after this number of minutes")

@@ -144,6 +144,47 @@ void suggest_jobs(const RunOptions& options,
                             std::to_string(fit) + " would fit");
 }
 
+/// What is to be run, without what is made ready for it.
+spec::StudyPlan new_plan(const RunOptions& options,
+                         const planning::RunRequest& request,
+                         const std::vector<spec::StudyPoint>& points,
+                         Workspace& workspace) {
+  spec::StudyPlan plan;
+  plan.jobs = jobs_of(options);
+  if (options.on.empty()) {
+    app::runs_at_a_time(
+        request.recipe, plan.jobs, tools_of(workspace));  // refuses what does not fit
+  } else {
+    if (options.jobs.empty()) plan.jobs = 0;  // as many as the site takes
+    plan.site = options.on;
+    plan.pack = options.pack;
+    workspace.use_site(options.on);
+  }
+  plan.recipe = request.named;
+  plan.recipe_name = request.recipe.name;
+  plan.recipe_digest = request.recipe.digest();
+  plan.tags = request.tags;
+  if (!request.task.empty()) plan.task = request.task;
+  plan.fresh = request.fresh;
+  plan.offline = request.offline;
+  plan.command = command_of(options, request, workspace.folders());
+  plan.points = points;
+  return plan;
+}
+
+/// Its files; `plan` gets its id.
+home::StudyFiles begin_study(const std::string& name,
+                             const planning::PreparedRecipe& prepared,
+                             spec::StudyPlan& plan,
+                             Workspace& workspace) {
+  plan.variant = prepared.request.variant;
+  home::StudyFiles files = home::make_study(
+      workspace.folders().studies(), plan.recipe_name + "-" + name, plan, workspace.clock());
+  workspace.observer().note("study " + plan.study_id + ": " + std::to_string(plan.points.size()) +
+                            " run(s)");
+  return files;
+}
+
 }  // namespace
 
 std::vector<std::string> arguments_of(const RunOptions& options,
@@ -214,51 +255,6 @@ int jobs_of(const RunOptions& options) {
   }
   return jobs;
 }
-
-namespace {
-
-/// What is to be run, without what is made ready for it.
-spec::StudyPlan new_plan(const RunOptions& options,
-                         const planning::RunRequest& request,
-                         const std::vector<spec::StudyPoint>& points,
-                         Workspace& workspace) {
-  spec::StudyPlan plan;
-  plan.jobs = jobs_of(options);
-  if (options.on.empty()) {
-    app::runs_at_a_time(
-        request.recipe, plan.jobs, tools_of(workspace));  // refuses what does not fit
-  } else {
-    if (options.jobs.empty()) plan.jobs = 0;  // as many as the site takes
-    plan.site = options.on;
-    plan.pack = options.pack;
-    workspace.use_site(options.on);
-  }
-  plan.recipe = request.named;
-  plan.recipe_name = request.recipe.name;
-  plan.recipe_digest = request.recipe.digest();
-  plan.tags = request.tags;
-  if (!request.task.empty()) plan.task = request.task;
-  plan.fresh = request.fresh;
-  plan.offline = request.offline;
-  plan.command = command_of(options, request, workspace.folders());
-  plan.points = points;
-  return plan;
-}
-
-/// Its files; `plan` gets its id.
-home::StudyFiles begin_study(const std::string& name,
-                             const planning::PreparedRecipe& prepared,
-                             spec::StudyPlan& plan,
-                             Workspace& workspace) {
-  plan.variant = prepared.request.variant;
-  home::StudyFiles files = home::make_study(
-      workspace.folders().studies(), plan.recipe_name + "-" + name, plan, workspace.clock());
-  workspace.observer().note("study " + plan.study_id + ": " + std::to_string(plan.points.size()) +
-                            " run(s)");
-  return files;
-}
-
-}  // namespace
 
 int run_new_study(const RunOptions& options,
                   const planning::RunRequest& request,
