@@ -145,8 +145,7 @@ std::vector<spec::BatchStep> steps_at(const std::vector<PlannedStage>& stages,
 
 void join_due(std::vector<PlannedStage>& stages, const std::vector<PlannedStage>& others) {
   for (PlannedStage& stage : stages) {
-    const auto other = std::ranges::find_if(
-        others, [&](const PlannedStage& one) { return one.name == stage.name; });
+    const auto other = std::ranges::find(others, stage.name, &PlannedStage::name);
     if (other != others.end() && !other->not_due) stage.not_due.reset();
   }
 }

@@ -412,10 +412,6 @@ bool RunWatch::look(const std::stop_token& stop) {
   return changed;
 }
 
-std::size_t RunWatch::count(RunState state) const {
-  return static_cast<std::size_t>(std::ranges::count(runs_, state, &WatchedRun::state));
-}
-
 std::size_t RunWatch::going_on() const {
   return static_cast<std::size_t>(std::ranges::count_if(runs_, &WatchedRun::goes_on));
 }

@@ -9,7 +9,6 @@
 #include <sabath/home/batch_bundle.hpp>
 #include <sabath/home/program_bundle.hpp>
 #include <sabath/home/run_files.hpp>
-#include <sabath/home/tuning_variables.hpp>
 #include <sabath/planning/expand_study.hpp>
 
 #include <algorithm>
@@ -218,14 +217,6 @@ planning::RunRequest at_site(planning::RunRequest request, const spec::Site& sit
   for (spec::Stage& stage : request.recipe.stages)
     stage.resources = resources_at(site, stage.resources);
   return request;
-}
-
-std::vector<std::string> left_behind(const base::Environment& shell, const spec::Site& site) {
-  std::vector<std::string> names;
-  for (const auto& [name, value] : shell) {
-    if (home::is_tuning_variable(name) && !site.variables.contains(name)) names.push_back(name);
-  }
-  return names;
 }
 
 std::vector<spec::BatchStep> jobs_for(const planning::RunRequest& request,

@@ -31,8 +31,7 @@ std::string state_of(const analysis::PointOutcome& point) {
 }
 
 const spec::MetricSummary* summary_of(const spec::RunRecord& record, const std::string& name) {
-  const auto found =
-      std::ranges::find_if(record.metrics, [&](const auto& metric) { return metric.name == name; });
+  const auto found = std::ranges::find(record.metrics, name, &spec::MetricSummary::name);
   return found == record.metrics.end() ? nullptr : &*found;
 }
 

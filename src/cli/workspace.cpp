@@ -64,10 +64,6 @@ cache::CacheMaintenance& Workspace::maintenance() {
   return *maintenance_;
 }
 
-std::filesystem::path Workspace::maintenance_root() {
-  return cache().root();
-}
-
 cache::CacheOptions Workspace::cache_options() {
   cache::CacheOptions options =
       read_cache_options(base::current_environment(), configuration().cache);
@@ -248,7 +244,7 @@ batch::SchedulerMonitor& Workspace::monitor(const spec::Site& site) {
 
 app::RecipeRunner& Workspace::runner() {
   if (!runner_) {
-    launchers_ = launch::builtin_launchers();
+    launcher_ = launch::local_launcher();
     const planning::RecipePreparer::Tools tools{
         documents(),
         environments(),
@@ -258,7 +254,7 @@ app::RecipeRunner& Workspace::runner() {
         clock_,
         fetching().login_lookup(),
         variant_.empty() ? configuration().environments.variant : variant_};
-    runner_.emplace(tools, *launchers_.front(), folders(), program_path());
+    runner_.emplace(tools, *launcher_, folders(), program_path());
   }
   return *runner_;
 }

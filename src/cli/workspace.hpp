@@ -34,7 +34,6 @@ class Workspace {
  public:
   explicit Workspace(const GlobalOptions& options);
 
-  const GlobalOptions& options() const { return options_; }
   bool json() const { return options_.json; }
   const home::Folders& folders();
   base::Observer& observer() { return observer_; }
@@ -58,7 +57,6 @@ class Workspace {
   cache::Cache& cache();
   /// Of the same cache.
   cache::CacheMaintenance& maintenance();
-  std::filesystem::path maintenance_root();
   cache::Inventory inventory() { return maintenance().inventory(observer_, stop()); }
   /// From the configuration; SABATH_LOWER_CACHES and SABATH_CACHE_SHARED go before it.
   cache::CacheOptions cache_options();
@@ -114,7 +112,7 @@ class Workspace {
   std::optional<FetchServices> fetching_;
   bool offline_ = false;
   std::unique_ptr<catalog::Catalog> catalog_;
-  std::vector<std::unique_ptr<launch::Launcher>> launchers_;
+  std::unique_ptr<launch::Launcher> launcher_;
   std::optional<app::RecipeRunner> runner_;
   struct Monitored {
     Monitored(const spec::Site& site, Workspace& workspace);

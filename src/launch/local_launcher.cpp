@@ -26,8 +26,6 @@ base::UniqueFd open_log(const Job& job) {
 /// base::ProcessIdentity::text.
 class LocalLauncher final : public Launcher {
  public:
-  std::string_view name() const override { return "local"; }
-  std::string_view description() const override { return "as a process on this node"; }
   JobId submit(const Job& job) override {
     const auto log = open_log(job);
     try {
@@ -75,10 +73,8 @@ class LocalLauncher final : public Launcher {
 
 }  // namespace
 
-std::vector<std::unique_ptr<Launcher>> builtin_launchers() {
-  std::vector<std::unique_ptr<Launcher>> launchers;
-  launchers.push_back(std::make_unique<LocalLauncher>());
-  return launchers;
+std::unique_ptr<Launcher> local_launcher() {
+  return std::make_unique<LocalLauncher>();
 }
 
 }  // namespace sabath::launch

@@ -12,10 +12,9 @@ using base::ErrorKind;
 
 /// Returns the input that a role must have in a repetition; nothing otherwise.
 const spec::PlannedInput* input_of(const RunRequest& request, const std::string& role) {
-  for (const spec::PlannedInput& input : request.repetition.inputs) {
-    if (input.role == role) return &input;
-  }
-  return nullptr;
+  const auto& inputs = request.repetition.inputs;
+  const auto found = std::ranges::find(inputs, role, &spec::PlannedInput::role);
+  return found == inputs.end() ? nullptr : &*found;
 }
 
 [[noreturn]] void throw_other_bytes(const spec::PlannedInput& wanted,

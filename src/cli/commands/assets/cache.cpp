@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <functional>
 
 namespace sabath::cli {
 namespace {
@@ -79,7 +80,7 @@ int cache_ls(const LsOptions& options, Workspace& workspace) {
   base::TextTable table({"digest", "kind", ">size", "used", "held by", "from"});
   for (const Stored* const one : stored) {
     std::string from = names.origin_of(*one);
-    if (one->root != workspace.maintenance_root()) from += " (" + one->root.string() + ")";
+    if (one->root != workspace.cache().root()) from += " (" + one->root.string() + ")";
     table.add({one->digest.hex.substr(0, 16),
                std::string(to_string(one->kind)),
                base::format_bytes(one->size_bytes),
@@ -125,15 +126,14 @@ std::vector<UsageRow> usage_of(const cache::Inventory& inventory, const CacheNam
   std::vector<UsageRow> sorted;
   for (auto& [key, row] : rows)
     sorted.push_back(std::move(row));
-  std::ranges::stable_sort(
-      sorted, [](const UsageRow& a, const UsageRow& b) { return a.disk_bytes > b.disk_bytes; });
+  std::ranges::stable_sort(sorted, std::ranges::greater{}, &UsageRow::disk_bytes);
   return sorted;
 }
 
 int cache_du(Workspace& workspace) {
   const cache::Inventory inventory = workspace.inventory();
   const std::vector<UsageRow> rows = usage_of(inventory, names_in(inventory, workspace));
-  std::map<std::string, std::uint64_t> totals{{workspace.maintenance_root().string(), 0}};
+  std::map<std::string, std::uint64_t> totals{{workspace.cache().root().string(), 0}};
   for (const UsageRow& row : rows)
     totals[row.cache] += row.disk_bytes;
   std::string text;
@@ -315,8 +315,7 @@ int cache_repair(const std::string& name, Workspace& workspace) {
     throw base::Error(error.kind(), "cache repair: interrupted", error.hint());
   }
   workspace.answer(workspace.json() ? json_answer(repaired) : repaired_text(repaired));
-  const bool good =
-      std::ranges::all_of(repaired, [](const assets::Repaired& one) { return one.ok; });
+  const bool good = std::ranges::all_of(repaired, &assets::Repaired::ok);
   return good ? exit_done : exit_no;
 }
 

@@ -31,10 +31,7 @@ struct EnvOptions {
 /// unchanged.
 std::vector<std::string> shielded_arguments(int argc, char** argv);
 std::vector<std::string> unshielded(std::vector<std::string> words);
-/// Becomes the command, looked for on the PATH of `variables`. Throws Error{launch}.
-[[noreturn]] void become(const std::vector<std::string>& command,
-                         const base::Environment& variables);
 void add_variant(OptionParser& command, EnvOptions& options);
-Setup setup_env_pack, setup_env_show;
+Setup setup_env_show;
 
 }  // namespace sabath::cli

@@ -63,11 +63,11 @@ int execute_run(const ExecOptions& options, Workspace& workspace) {
 }
 
 int execute_task(const fs::path& batch, const ExecOptions& options, Workspace& workspace) {
-  const auto launchers = launch::builtin_launchers();
+  const auto launcher = launch::local_launcher();
   return batch::execute_task(
       {batch, options.task, options.step},
       workspace.node_settings(),
-      {workspace.processes(), workspace.clock(), workspace.observer(), *launchers.front()},
+      {workspace.processes(), workspace.clock(), workspace.observer(), *launcher},
       workspace.stop());
 }
 

@@ -122,7 +122,7 @@ planning::RunRequest request_from(const RunOptions& options, Workspace& workspac
   planning::RunRequest request;
   request.recipe = workspace.documents().recipe(options.recipe);
   request.named =
-      lasting_name(options.recipe, request.recipe, !workspace.options().catalogs.empty());
+      lasting_name(options.recipe, request.recipe, !workspace.folders().catalogs.empty());
   request.set = assignments("--set", options.set);
   planning::resolve_parameters(
       request.recipe, request.set, options.recipe);  // before any folder is made

@@ -99,7 +99,6 @@ planning::PreparedRecipe make_ready(const planning::RunRequest& request,
 int keep_prepared(const planning::PreparedRecipe& prepared,
                   const std::string& file,
                   Workspace& workspace);
-/// The same by the scheduler of a site: one run, a new study, and what is not done of one.
 /// The site with the limit of a study's `jobs`, which never loosens its own.
 spec::Site site_for(const std::string& name, int jobs, Workspace& workspace);
 /// The jobs that this would be at the site of the options, none without one; throws Error{usage}

@@ -7,6 +7,7 @@
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/batch/submit_runs.hpp>
 #include <sabath/home/run_logs.hpp>
+#include <sabath/home/tuning_variables.hpp>
 #include <sabath/planning/expand_study.hpp>
 #include <sabath/planning/recipe_preparer.hpp>
 
@@ -29,8 +30,12 @@ batch::SubmitTools tools_for(const spec::Site& site, Workspace& workspace) {
           workspace.observer()};
 }
 
+/// Names variables that runs on this machine depend on, and that reach no job of the site.
 void note_left_behind(const spec::Site& site, Workspace& workspace) {
-  const auto names = batch::left_behind(base::current_environment(), site);
+  std::vector<std::string> names;
+  for (const auto& [name, value] : base::current_environment()) {
+    if (home::is_tuning_variable(name) && !site.variables.contains(name)) names.push_back(name);
+  }
   if (names.empty()) return;
   const std::string text = base::printable(fmt::format("{}", fmt::join(names, ", ")));
   workspace.observer().note(text + " of this shell " + (names.size() == 1 ? "does" : "do") +

@@ -83,8 +83,7 @@ std::set<std::string> named_studies(const std::vector<std::string>& words,
   }
   if (!words.empty()) return named;
   for (const std::string& id : ids) {
-    const bool has_run =
-        std::ranges::any_of(runs, [&](const batch::WatchedRun& run) { return run.study == id; });
+    const bool has_run = std::ranges::find(runs, id, &batch::WatchedRun::study) != runs.end();
     if (has_run || has_driver(id, workspace)) named.insert(id);
   }
   return named;
@@ -171,8 +170,8 @@ std::string usual_reason(const std::vector<batch::WatchedRun>& runs) {
   for (const batch::WatchedRun& run : runs) {
     if (run.state == RunState::planned && !run.detail.empty()) ++reasons[detail_of(run)];
   }
-  const auto most = std::ranges::max_element(
-      reasons, [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto most =
+      std::ranges::max_element(reasons, {}, [](const auto& reason) { return reason.second; });
   return most == reasons.end() ? "" : most->first;
 }
 
@@ -269,8 +268,8 @@ WatchedStudies studies_to_watch(const std::vector<std::string>& words,
 }
 
 std::size_t not_run(const WatchedStudy& study, const std::vector<batch::WatchedRun>& runs) {
-  const auto begun = static_cast<std::size_t>(
-      std::ranges::count_if(runs, [&](const auto& run) { return run.study == study.id; }));
+  const auto begun =
+      static_cast<std::size_t>(std::ranges::count(runs, study.id, &batch::WatchedRun::study));
   return study.points > begun ? study.points - begun : 0;
 }
 
@@ -438,8 +437,7 @@ std::string watch_text(const std::vector<batch::WatchedRun>& runs,
       text += rows_text(members, true);
       continue;
     }
-    const auto found = std::ranges::find_if(
-        whole, [&id = study](const WatchedStudy& one) { return one.id == id; });
+    const auto found = std::ranges::find(whole, study, &WatchedStudy::id);
     const std::size_t left = found == whole.end() ? 0 : not_run(*found, members);
     text += "study " + base::printable(study) + ": " + counts_line(members, left) + "\n" +
             rows_text(members, every);
