@@ -22,8 +22,8 @@ namespace fs = std::filesystem;
 using base::Error;
 using base::ErrorKind;
 
-/// Source of a run's code: what it kept, else the commit with its diff from the user's repository,
-/// else the recipe's folder of today, if it is what it was then.
+/// Source of a run's code: what it kept, else the commit with its diff from the user's repository.
+/// Else the recipe's folder of today, if it is what it was then.
 class OriginalSource {
  public:
   OriginalSource(const home::RunFiles& files,
