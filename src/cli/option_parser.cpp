@@ -83,8 +83,13 @@ Option* Option::group(const std::string& name) {
   return this;
 }
 
-OptionParser::OptionParser(const std::string& description, const std::string& name)
-    : own_(std::make_unique<CLI::App>(description, name)), app_(own_.get()) {}
+OptionParser::OptionParser(const std::string& description,
+                           const std::string& name,
+                           const std::string& version)
+    : own_(std::make_unique<CLI::App>(description, name)), app_(own_.get()) {
+  app_->set_version_flag("--version", version);
+  app_->fallthrough();
+}
 
 OptionParser::OptionParser(CLI::App* app) : app_(app) {}
 
@@ -122,10 +127,6 @@ Option* OptionParser::add_flag(const std::string& names,
   return keep(app_->add_flag(names, value, description));
 }
 
-void OptionParser::set_version_flag(const std::string& names, const std::string& text) {
-  app_->set_version_flag(names, text);
-}
-
 OptionParser* OptionParser::add_subcommand(const std::string& name,
                                            const std::string& description) {
   commands_.emplace_back(new OptionParser(app_->add_subcommand(name, description)));
@@ -134,11 +135,6 @@ OptionParser* OptionParser::add_subcommand(const std::string& name,
 
 OptionParser* OptionParser::require_subcommand(int count) {
   app_->require_subcommand(count);
-  return this;
-}
-
-OptionParser* OptionParser::fallthrough() {
-  app_->fallthrough();
   return this;
 }
 

@@ -66,7 +66,8 @@ class OptionParser {
     std::string message{};
   };
 
-  OptionParser(const std::string& description, const std::string& name);
+  /// Of the program, whose own options may follow a sub-command. `version` answers --version.
+  OptionParser(const std::string& description, const std::string& name, const std::string& version);
   ~OptionParser();
   OptionParser(const OptionParser&) = delete;
   OptionParser& operator=(const OptionParser&) = delete;
@@ -76,12 +77,9 @@ class OptionParser {
   template <class T>
   Option* add_option(const std::string& names, T& value, const std::string& description = {});
   Option* add_flag(const std::string& names, bool& value, const std::string& description);
-  void set_version_flag(const std::string& names, const std::string& text);
 
   OptionParser* add_subcommand(const std::string& name, const std::string& description);
   OptionParser* require_subcommand(int count);
-  /// Options of this command may follow a sub-command.
-  OptionParser* fallthrough();
   /// The heading in the help text; empty: not listed.
   OptionParser* group(const std::string& name);
   /// Called when parsing has met the command.

@@ -52,14 +52,12 @@ int report_error(const base::Error& error, bool json) {
 }
 
 void setup_globals(OptionParser& app, GlobalOptions& options) {
-  app.set_version_flag("--version", "sabath " + std::string(base::version()));
   app.add_flag("--json", options.json, "answer with one JSON document on stdout");
   app.add_flag("-q,--quiet", options.quiet, "no progress and no notes on stderr");
   app.add_option(
          "--catalog", options.catalogs, "a further folder with assets and recipes, searched first")
       ->one_each();
   app.require_subcommand(1);
-  app.fallthrough();
 }
 
 /// The first word that is neither an option nor the folder of --catalog; empty where there is none.
@@ -118,7 +116,8 @@ void fill_standard_descriptors() {
 int parse_and_run(int argc, char** argv) {
   OptionParser app(
       "From a name to a verdict: data, environments, runs and comparisons of surrogate models",
-      "sabath");
+      "sabath",
+      "sabath " + std::string(base::version()));
   GlobalOptions options;
   Action action;
   setup_globals(app, options);

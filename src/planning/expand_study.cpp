@@ -33,25 +33,20 @@ std::size_t tuples_of(const spec::ValueLists& zip) {
 
 /// Counted first: a million points would take long to be refused.
 void check_count(const spec::Study& study, std::size_t tuples) {
-  std::uint64_t count = tuples;
-  const auto multiply = [&](std::uint64_t factor) {
-    if (count != 0 && factor > (spec::most_study_runs * 1000) / count) {
-      count = spec::most_study_runs * 1000;
-    } else {
-      count *= factor;
-    }
-  };
+  auto count = static_cast<double>(tuples);
   for (const auto& [name, values] : study.matrix)
-    multiply(values.size());
-  multiply(std::max<std::size_t>(study.seeds.size(), 1));
-  multiply(static_cast<std::uint64_t>(std::max(study.repeat, 1)));
-  if (count == 0) throw base::usage_error("a parameter of the study has no value");
+    count *= static_cast<double>(values.size());
+  count *= static_cast<double>(std::max<std::size_t>(study.seeds.size(), 1));
+  count *= std::max(study.repeat, 1);
+  if (count < 1) throw base::usage_error("a parameter of the study has no value");
   if (count <= spec::most_study_runs) return;
-  const bool exact = count < spec::most_study_runs * 1000;
-  throw base::usage_error("the study would have " + std::string(exact ? "" : "at least ") +
-                              std::to_string(count) + " runs, and a study has at most " +
-                              std::to_string(spec::most_study_runs),
-                          "cross fewer values, pair them, or make several studies");
+  constexpr std::uint64_t countless = spec::most_study_runs * 1000;
+  const bool exact = count < countless;
+  throw base::usage_error(
+      "the study would have " + std::string(exact ? "" : "at least ") +
+          std::to_string(exact ? static_cast<std::uint64_t>(count) : countless) +
+          " runs, and a study has at most " + std::to_string(spec::most_study_runs),
+      "cross fewer values, pair them, or make several studies");
 }
 
 std::vector<Setting> crossed(const spec::ValueLists& matrix) {

@@ -44,11 +44,7 @@ app::CheckRequest request_of(const CheckOptions& options, Workspace& workspace) 
 }
 
 void refuse_run_options(const RunOptions& options) {
-  const bool more = !options.set.empty() || options.seed || options.repeat ||
-                    !options.tags.empty() || !options.variant.empty() || !options.task.empty() ||
-                    options.offline || asks_for_study(options) || !options.on.empty() ||
-                    options.zip || options.pack || !options.jobs.empty();
-  if (!more) return;
+  if (!has_run_options(options) && options.jobs.empty()) return;
   throw usage_error("'" + base::printable(options.recipe) +
                         "' selects existing runs, so options for new runs cannot be used",
                     "'sabath check RECIPE' runs one");

@@ -33,12 +33,10 @@ int catalog_reindex(Workspace& workspace) {
                                                  workspace.observer(),
                                                  workspace.stop());
   app::index_documents(catalog, workspace.documents(), workspace.observer());
-  if (workspace.json()) {
-    workspace.answer(json_answer(catalog.stats()));
-  } else {
-    workspace.answer(std::to_string(report.indexed) + " runs indexed, " +
-                     std::to_string(report.unreadable) + " could not be read\n");
-  }
+  workspace.answer(workspace.json()
+                       ? json_answer(catalog.stats())
+                       : std::to_string(report.indexed) + " runs indexed, " +
+                             std::to_string(report.unreadable) + " could not be read\n");
   return report.unreadable == 0 ? exit_done : exit_no;
 }
 

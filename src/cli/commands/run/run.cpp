@@ -35,11 +35,8 @@ int run_once(const RunOptions& options, const planning::RunRequest& request, Wor
 }
 
 void refuse_beside_resume(const RunOptions& options) {
-  const bool more = !options.recipe.empty() || !options.set.empty() || options.seed ||
-                    options.repeat || !options.tags.empty() || options.fresh || options.dry_run ||
-                    !options.variant.empty() || !options.perturb.empty() || !options.task.empty() ||
-                    options.offline || asks_for_study(options) || !options.on.empty() ||
-                    options.pack || options.cpus || options.gpus;
+  const bool more = !options.recipe.empty() || has_run_options(options) || options.fresh ||
+                    options.dry_run || options.cpus || options.gpus;
   if (!more) return;
   throw usage_error(
       "--resume: continues a study as it was requested; it can be used only with --jobs, --retry, "
@@ -139,6 +136,12 @@ planning::RunRequest request_from(const RunOptions& options, Workspace& workspac
   request.placement.elsewhere = !options.on.empty();
   if (options.offline) workspace.stay_offline();
   return request;
+}
+
+bool has_run_options(const RunOptions& options) {
+  return !options.set.empty() || options.seed || options.repeat || !options.tags.empty() ||
+         !options.variant.empty() || !options.task.empty() || options.offline ||
+         asks_for_study(options) || !options.on.empty() || options.pack;
 }
 
 /// Conversion alone would take "-1" for the largest number there is.

@@ -62,6 +62,9 @@ std::map<std::string, std::string> assignments(std::string_view option,
 /// How a run ended, where it lies, and what does it again.
 std::string outcome_answer(const execution::RunOutcome& outcome);
 
+/// Do they say which runs are made, or where? Without --jobs, which a study that exists takes too.
+bool has_run_options(const RunOptions& options);
+
 /// Is more than one run asked for, or a study by its name?
 bool asks_for_study(const RunOptions& options);
 

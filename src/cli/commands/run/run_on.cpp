@@ -182,11 +182,9 @@ int run_at_site(const RunOptions& options,
   const bool over = follow(*seen, id, options.detach, workspace);
   const batch::WatchedRun& run = seen->runs().front();
   const execution::RunOutcome outcome{run.run_id, run.directory, run.state, run.detail};
-  if (workspace.json()) {
-    workspace.answer(json_answer(std::vector{outcome}));
-  } else {
-    workspace.answer(over ? outcome_answer(outcome) : watch_text(seen->runs(), false));
-  }
+  workspace.answer(workspace.json() ? json_answer(std::vector{outcome})
+                   : over           ? outcome_answer(outcome)
+                                    : watch_text(seen->runs(), false));
   if (over) return exit_status(outcome.state);
   return workspace.stop().stop_requested() ? exit_interrupted : exit_done;
 }
