@@ -77,13 +77,12 @@ Wanted wanted_columns(const std::vector<std::string>& header,
                       const std::vector<std::string>& metrics,
                       Problems& problems) {
   Wanted wanted;
-  for (const std::string& name : facets) {
-    if (const auto column = column_of(header, name, problems))
-      wanted.facets.emplace_back(name, *column);
-  }
-  for (const std::string& name : metrics) {
-    if (const auto column = column_of(header, name, problems))
-      wanted.metrics.emplace_back(name, *column);
+  for (const auto& [names, columns] :
+       {std::pair(&facets, &wanted.facets), std::pair(&metrics, &wanted.metrics)}) {
+    for (const std::string& name : *names) {
+      if (const auto column = column_of(header, name, problems))
+        columns->emplace_back(name, *column);
+    }
   }
   problems.throw_if_any();
   return wanted;

@@ -33,11 +33,14 @@ std::pair<OptionParser&, Options&> add_command(OptionParser& parent,
   return {*parser, *options};
 }
 
-/// Answers with `value` as JSON where that is asked for, else with `text`. Returns exit_done.
+/// Answers with `value` as JSON where that is asked for, else with `text`. Returns `status`.
 template <class T>
-int answer_with(const T& value, const std::string& text, Workspace& workspace) {
+int answer_with(const T& value,
+                const std::string& text,
+                Workspace& workspace,
+                ExitStatus status = exit_done) {
   workspace.answer(workspace.json() ? json_answer(value) : text);
-  return exit_done;
+  return status;
 }
 
 /// Adds a command to the program.

@@ -90,16 +90,6 @@ int report_parse_error(const CommandOutline& program,
   return report_error(base::Error(base::ErrorKind::usage, message, hint), json);
 }
 
-/// Prints --help and --version, where stdout takes it.
-int answer_about_itself(const ParserAnswer& answer) {
-  try {
-    write_answer(answer.text);
-    return answer.status;
-  } catch (const base::Error& error) {
-    return report_error(error, false);
-  }
-}
-
 /// With less even the options cannot be read, and the kernel ends the program without a word.
 constexpr rlim_t least_stack_bytes = 256U << 10U;
 
@@ -124,12 +114,15 @@ int parse_and_run(int argc, char** argv) {
   for (Setup* const setup : commands)
     setup(app, action);
   try {
-    if (const auto answer = app.parse(shielded_arguments(argc, argv)))
-      return answer_about_itself(*answer);
+    if (const auto answer = app.parse(shielded_arguments(argc, argv))) {
+      write_answer(answer->text);
+      return answer->status;
+    }
   } catch (const OptionParser::Problem& problem) {
     return report_parse_error(app.outline(), problem.message, {argv + 1, argv + argc});
   } catch (const base::Error& error) {
-    return report_error(error, false);  // of 'env enter', which is over before anything else begins
+    // Of 'env enter', which is over before anything else begins, or of stdout.
+    return report_error(error, false);
   }
   options.command = app.named_command();
   try {

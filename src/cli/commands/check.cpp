@@ -96,8 +96,7 @@ int answer_check(const CheckOptions& options,
                  const spec::CheckReport& report,
                  Workspace& workspace) {
   write_reports(options, report);
-  workspace.answer(workspace.json() ? json_answer(report) : report::check_text(report));
-  return exit_status(report.verdict);
+  return answer_with(report, report::check_text(report), workspace, exit_status(report.verdict));
 }
 
 int run_check(const CheckOptions& options, Workspace& workspace) {

@@ -61,8 +61,8 @@ int compare_two_files(const CompareOptions& options, Workspace& workspace) {
   analysis::FilesRequest request{options.a, options.b, options.as, {}, options.tolerance};
   if (!options.require.empty()) request.require = spec::parse_rung(options.require);
   const spec::Comparison comparison = analysis::compare_files(request);
-  workspace.answer(workspace.json() ? json_answer(comparison) : report::files_text(comparison));
-  return exit_status(comparison.result);
+  return answer_with(
+      comparison, report::files_text(comparison), workspace, exit_status(comparison.result));
 }
 
 std::optional<compare::ReferenceSide> reference_of(const CompareOptions& options) {
@@ -126,12 +126,11 @@ void check_names(const CompareOptions& options,
   }
 }
 
-int answer(const spec::GroupComparison& comparison,
-           const CompareOptions& options,
-           Workspace& workspace) {
-  workspace.answer(workspace.json() ? json_answer(comparison)
-                                    : report::groups_text(comparison, options.statistics));
-  return exit_status(comparison.result);
+int answer(const spec::GroupComparison& comparison, bool statistics, Workspace& workspace) {
+  return answer_with(comparison,
+                     report::groups_text(comparison, statistics),
+                     workspace,
+                     exit_status(comparison.result));
 }
 
 /// What is said of B and A, and of many runs a side.
@@ -156,7 +155,7 @@ int compare_selection(const CompareOptions& options, Workspace& workspace) {
   check_names(options, selected.runs, workspace);
   const analysis::GroupsRequest request = groups_request(options, std::move(selected.named));
   return answer(
-      analysis::compare_groups(selected.runs, request, workspace.catalog()), options, workspace);
+      analysis::compare_groups(selected.runs, request, workspace.catalog()), false, workspace);
 }
 
 /// With --rcp that is what RESULT is about; where means lie is shown besides.
@@ -192,7 +191,7 @@ int compare_sides(const CompareOptions& options,
                                             reading);
     judge_by_rcp(comparison);
   }
-  return answer(comparison, options, workspace);
+  return answer(comparison, options.statistics, workspace);
 }
 
 /// What two single runs are not: two groups, or two runs.

@@ -220,12 +220,6 @@ Probe submit_probe(const spec::Site& site, launch::Scheduler& scheduler, Workspa
   return probe;
 }
 
-/// The end of the job's log, in a line, to be added to another; empty where there is none.
-std::string log_in_words(const std::filesystem::path& file) {
-  const std::string log = home::last_words(file);
-  return log.empty() ? log : "; its log ends: " + log;
-}
-
 /// Throws Error{interrupted} where the user ended the waiting: that is not a fault of the site.
 Check why_no_answer(const Probe& probe,
                     const AwaitedJob& awaited,
@@ -238,7 +232,8 @@ Check why_no_answer(const Probe& probe,
   if (workspace.stop().stop_requested())
     throw base::Error(base::ErrorKind::interrupted,
                       "interrupted while job " + probe.job + " was waited for; " + fate);
-  const std::string log = log_in_words(probe.log());
+  const std::string words = home::last_words(probe.log());
+  const std::string log = words.empty() ? "" : "; its log ends: " + words;
   if (awaited.has_ended) {
     return {"job",
             "bad",

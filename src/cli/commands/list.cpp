@@ -49,54 +49,41 @@ std::string runs_table(const std::vector<catalog::RunRow>& rows,
   return table.text();
 }
 
-/// The runs that are shown, with why each does not count; and how many of all that match do.
-struct ListedRuns {
-  std::vector<catalog::RunRow> rows{};
-  std::vector<std::string> reasons{};
-  spec::RunCount count{};
-  bool has_more = false;
-};
-
-/// Without a selection only those that are shown are counted: no other command takes "all runs",
-/// and a home may have very many.
-ListedRuns listed_runs(const ListOptions& options, Workspace& workspace) {
+/// Says why each run that is shown does not count, and how many of all that match do. Without a
+/// selection only those that are shown are counted: no other command takes "all runs", and a home
+/// may have very many.
+int list_runs(const ListOptions& options, Workspace& workspace) {
   const catalog::Catalog& catalog = workspace.catalog();
-  ListedRuns listed;
+  const bool is_selection = !options.selection.empty();
+  if (is_selection)
+    known_names(workspace).check_selection(options.selection, workspace.clock().now());
   // One more than is shown tells whether there are more.
   const std::size_t limit = options.all ? 0 : options.limit;
-  if (!options.selection.empty())
-    known_names(workspace).check_selection(options.selection, workspace.clock().now());
-  const std::size_t most = limit == 0 || !options.selection.empty() ? 0 : limit + 1;
-  listed.rows = catalog.runs(most, options.selection, workspace.clock().now());
+  const std::size_t most = limit == 0 || is_selection ? 0 : limit + 1;
+  auto rows = catalog.runs(most, options.selection, workspace.clock().now());
   analysis::NamedRuns named;
-  named.add_selection(options.selection, listed.rows);
-  listed.has_more = limit != 0 && listed.rows.size() > limit;
-  if (listed.has_more && options.selection.empty()) listed.rows.resize(limit);
-  listed.reasons = analysis::why_not_counted(listed.rows, named, catalog);
-  listed.count = spec::count_runs(listed.reasons);
-  if (listed.has_more && listed.rows.size() > limit) {
-    listed.rows.resize(limit);
-    listed.reasons.resize(limit);
+  named.add_selection(options.selection, rows);
+  const bool has_more = limit != 0 && rows.size() > limit;
+  if (has_more && !is_selection) rows.resize(limit);
+  std::vector<std::string> reasons = analysis::why_not_counted(rows, named, catalog);
+  const spec::RunCount count = spec::count_runs(reasons);
+  if (has_more) {
+    rows.resize(limit);
+    reasons.resize(limit);
   }
-  return listed;
-}
-
-int list_runs(const ListOptions& options, Workspace& workspace) {
-  const ListedRuns listed = listed_runs(options, workspace);
   if (workspace.json()) {
-    workspace.answer(json_answer(listed.rows, listed.reasons, listed.count));
+    workspace.answer(json_answer(rows, reasons, count));
     return exit_done;
   }
-  const char* const none = options.selection.empty()
-                               ? "no runs yet; 'sabath run RECIPE' makes one\n"
-                               : "no run matches\n";
-  std::string text = listed.rows.empty() ? none : runs_table(listed.rows, listed.reasons);
-  if (listed.count.all > 1) {
-    const bool is_of_shown = listed.has_more && options.selection.empty();
-    text += (is_of_shown ? "of the runs shown " : "") + spec::count_text(listed.count) + "\n";
+  const char* const none =
+      is_selection ? "no run matches\n" : "no runs yet; 'sabath run RECIPE' makes one\n";
+  std::string text = rows.empty() ? none : runs_table(rows, reasons);
+  if (count.all > 1) {
+    const bool is_of_shown = has_more && !is_selection;
+    text += (is_of_shown ? "of the runs shown " : "") + spec::count_text(count) + "\n";
   }
   workspace.answer(text);
-  if (listed.has_more) workspace.observer().note("... and older ones: --all shows them");
+  if (has_more) workspace.observer().note("... and older ones: --all shows them");
   return exit_done;
 }
 

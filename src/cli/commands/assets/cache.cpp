@@ -100,28 +100,22 @@ int cache_ls(const LsOptions& options, Workspace& workspace) {
 /// By asset or source; what comes from neither under "tree" and "object".
 std::vector<UsageRow> usage_of(const cache::Inventory& inventory, const CacheNames& names) {
   std::map<std::string, UsageRow> rows;
-  const auto add = [&](const std::string& root,
-                       const std::string& what,
-                       const std::string& name,
-                       std::uint64_t files,
-                       std::uint64_t disk_bytes) {
-    UsageRow& row = rows[root + "\n" + what + "\n" + name];
-    row.cache = root;
-    row.what = what;
-    row.name = name;
-    row.files += files;
-    row.disk_bytes += disk_bytes;
+  const auto add = [&](UsageRow row) {
+    UsageRow& known = rows[row.cache + "\n" + row.what + "\n" + row.name];
+    row.files += known.files;
+    row.disk_bytes += known.disk_bytes;
+    known = std::move(row);
   };
   for (const Stored& one : inventory.stored) {
     const std::string name = names.origin_of(one);
     const std::string what = names.assets.contains(one.digest) ? "asset"
                              : name.empty()                    ? std::string(to_string(one.kind))
                                                                : "source";
-    add(one.root.string(), what, name, one.files, one.disk_bytes);
+    add({one.root.string(), what, name, one.files, one.disk_bytes});
   }
   for (const cache::Place& place : inventory.places) {
-    const bool is_named = place.kind == "environment";
-    add(place.root.string(), place.kind, is_named ? place.name : "", place.files, place.disk_bytes);
+    const std::string name = place.kind == "environment" ? place.name : "";
+    add({place.root.string(), place.kind, name, place.files, place.disk_bytes});
   }
   std::vector<UsageRow> sorted;
   for (auto& [key, row] : rows)

@@ -93,9 +93,8 @@ int run_repro(const ReproOptions& options, Workspace& workspace) {
   compare::Options how;
   if (!options.require.empty()) how.require = spec::parse_rung(options.require);
   const spec::Comparison comparison = analysis::compare_pair(original, outcome.directory, how);
-  workspace.answer(workspace.json() ? json_answer(comparison)
-                                    : report::comparison_text(comparison));
-  return exit_status(comparison.result);
+  return answer_with(
+      comparison, report::comparison_text(comparison), workspace, exit_status(comparison.result));
 }
 
 }  // namespace
