@@ -119,7 +119,6 @@ template Option* OptionParser::add_option(Text, Pairs&, Text);
 template Option* OptionParser::add_option(Text, std::optional<int>&, Text);
 template Option* OptionParser::add_option(Text, std::optional<std::uint64_t>&, Text);
 template Option* OptionParser::add_option(Text, std::optional<double>&, Text);
-template Option* OptionParser::add_option(Text, std::optional<std::string>&, Text);
 
 Option* OptionParser::add_flag(const std::string& names,
                                bool& value,

@@ -95,15 +95,12 @@ TerminalObserver::Task& TerminalObserver::task_of(const base::Progress& progress
 }
 
 void TerminalObserver::print_plainly(Task& task, base::SteadyTime now) {
-  if (task.last.finished) {
-    // What took long enough to be shown gets a last line, so that a log tells that it ended.
-    if (task.shown) write_line(progress_line(task.last, task.pace, no_limit));
-    return;
-  }
-  if (now - task.reported < plain_line) return;
-  task.reported = now;
-  task.shown = true;
-  write_line(progress_line(task.last, task.pace, no_limit));
+  const bool is_due = !task.last.finished && now - task.reported >= plain_line;
+  if (is_due) task.reported = now;
+  // What took long enough to be shown gets a last line, so that a log tells that it ended.
+  task.shown = task.shown || is_due;
+  if (is_due || (task.last.finished && task.shown))
+    write_line(progress_line(task.last, task.pace, no_limit));
 }
 
 void TerminalObserver::draw(base::SteadyTime now) {

@@ -174,14 +174,6 @@ int highest_open_descriptor() {
   return highest;
 }
 
-std::vector<char*> pointers_to(std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  for (std::string& text : texts)
-    pointers.push_back(text.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
 void reset_dispositions() noexcept {
   struct sigaction plain {};
   plain.sa_handler = SIG_DFL;

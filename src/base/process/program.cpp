@@ -106,6 +106,14 @@ std::optional<fs::path> find_program(std::string_view name) {
   return find_program(name, variable_of(current_environment(), "PATH", "/bin:/usr/bin"));
 }
 
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (std::string& text : texts)
+    pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
 std::string quote_command(const std::vector<std::string>& argv) {
   return command_line(argv, quoted);
 }

@@ -28,14 +28,6 @@ sigset_t watched() {
   return set;
 }
 
-std::vector<char*> pointers_to(std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  for (std::string& text : texts)
-    pointers.push_back(text.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
 /// All that execve needs: nothing is allocated between fork and it.
 class Image {
  public:
@@ -45,8 +37,8 @@ class Image {
     const auto program = base::find_program(argv.front(), base::variable_of(environment, "PATH"));
     const bool is_path = argv.front().find('/') != std::string::npos;
     file_ = program ? program->string() : is_path ? argv.front() : std::string();
-    argument_pointers_ = pointers_to(words_);
-    setting_pointers_ = pointers_to(settings_);
+    argument_pointers_ = base::pointers_to(words_);
+    setting_pointers_ = base::pointers_to(settings_);
   }
   /// Returns where it cannot be started; errno says why. A script that names no interpreter is the
   /// shell's.

@@ -24,6 +24,9 @@ std::optional<std::filesystem::path> find_program(std::string_view name,
 /// The same with this process's PATH.
 std::optional<std::filesystem::path> find_program(std::string_view name);
 
+/// The texts as execve takes them; valid while they do not change.
+std::vector<char*> pointers_to(std::vector<std::string>& texts);
+
 /// An argument vector as a command line for a POSIX shell, quoted where needed.
 std::string quote_command(const std::vector<std::string>& argv);
 

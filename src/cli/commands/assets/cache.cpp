@@ -220,9 +220,7 @@ std::uint64_t parse_size(const std::string& text) {
   const char* const end = text.data() + text.size();
   const auto [rest, code] = std::from_chars(text.data(), end, number);
   std::string unit(rest, end);
-  unit.erase(
-      0,
-      unit.find_first_not_of(' ') == std::string::npos ? unit.size() : unit.find_first_not_of(' '));
+  unit.erase(0, std::min(unit.find_first_not_of(' '), unit.size()));
   for (const char* const suffix : {"iB", "B"}) {
     if (unit.ends_with(suffix)) unit.resize(unit.size() - std::string_view(suffix).size());
   }
@@ -244,9 +242,7 @@ std::string garbage_text(const cache::GarbageReport& report, const GcOptions& op
   for (const cache::RemovedItem& item : report.removed) {
     table.add({base::format_bytes(item.disk_bytes),
                item.kind,
-               item.last_used == base::WallTime{}
-                   ? ""
-                   : base::format_rfc3339(item.last_used).substr(0, 10),
+               item.last_used == base::WallTime{} ? "" : day_of(item.last_used),
                item.name.substr(0, 23),
                item.sources.empty() ? "" : item.sources.front()});
   }

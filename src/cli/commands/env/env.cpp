@@ -118,20 +118,13 @@ spec::BuiltEnvironment ready_for(const EnvOptions& options,
     throw base::Error(base::ErrorKind::launch,
                       "'" + base::printable(name) + "': no such command in the environment");
   }
-  const auto pointers_to = [](std::vector<std::string>& texts) {
-    std::vector<char*> pointers;
-    for (std::string& text : texts)
-      pointers.push_back(text.data());
-    pointers.push_back(nullptr);
-    return pointers;
-  };
   ::signal(SIGPIPE, SIG_DFL);  // ignored signals outlive execve
   ::signal(SIGXFSZ, SIG_DFL);
   std::vector<std::string> argv = command;
   std::vector<std::string> settings;
   for (const auto& [variable, value] : variables)
     settings.push_back(variable + "=" + value);
-  ::execve(program->c_str(), pointers_to(argv).data(), pointers_to(settings).data());
+  ::execve(program->c_str(), base::pointers_to(argv).data(), base::pointers_to(settings).data());
   throw base::Error(base::ErrorKind::launch,
                     program->string() + ": cannot be started: " + base::errno_text(errno));
 }
