@@ -28,14 +28,15 @@ void check_given(const std::vector<spec::ScriptArgument>& known,
     try {
       spec::parse_parameter(argument.parameter, value);
     } catch (const Error& error) {
-      throw base::usage_error(std::string("--arg: ") + error.what(), error.hint());
+      throw Error(base::ErrorKind::usage, std::string("--arg: ") + error.what(), error.hint());
     }
     return;
   }
   const std::string otherwise =
       names.empty() ? "it takes none" : fmt::format("it takes {}", fmt::join(names, ", "));
-  throw base::usage_error(place + "no argument '" + base::printable(name) + "'",
-                          base::did_you_mean(name, names, otherwise));
+  throw Error(base::ErrorKind::usage,
+              place + "no argument '" + base::printable(name) + "'",
+              base::did_you_mean(name, names, otherwise));
 }
 
 }  // namespace
@@ -62,7 +63,7 @@ void check_call(const spec::Asset& asset, const ScriptCall& call) {
     add(place + "argument '" + name + "' must be given", "--arg " + name + "=...");
   }
   if (!problems.empty())
-    throw base::usage_error(fmt::format("{}", fmt::join(problems, "\n")), hint);
+    throw Error(base::ErrorKind::usage, fmt::format("{}", fmt::join(problems, "\n")), hint);
   if (!call.variant.empty())
     asset.environment.value_or(spec::EnvironmentSpec{}).select(call.variant);
 }

@@ -30,7 +30,7 @@ class Problems {
     const std::string more = count_ > most_told ? "\n" + origin_ + ": and " +
                                                       std::to_string(count_ - most_told) + " more"
                                                 : "";
-    throw base::usage_error(text_ + more, hint_);
+    throw Error(base::ErrorKind::usage, text_ + more, hint_);
   }
 
  private:
@@ -174,8 +174,9 @@ void read_cells(const std::vector<std::string>& fields,
 void check_encoding(std::string_view text, const std::string& origin) {
   const bool is_utf16 = text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF");
   if (!is_utf16 && text.find('\0') == std::string_view::npos) return;
-  throw base::usage_error(origin + ": is not a table in text" + (is_utf16 ? ": it is UTF-16" : ""),
-                          "save it as CSV in UTF-8");
+  throw Error(base::ErrorKind::usage,
+              origin + ": is not a table in text" + (is_utf16 ? ": it is UTF-16" : ""),
+              "save it as CSV in UTF-8");
 }
 
 }  // namespace
@@ -191,7 +192,7 @@ std::vector<ImportedRow> read_imported_rows(std::string_view text,
   table.next(header);
   const auto place = [&] { return ":" + std::to_string(table.line()) + ": "; };
   if (!table.problem().empty())
-    throw base::usage_error(origin + place() + std::string(table.problem()));
+    throw Error(base::ErrorKind::usage, origin + place() + std::string(table.problem()));
   const Wanted wanted = wanted_columns(header, facets, metrics, problems);
   std::vector<ImportedRow> rows;
   for (std::vector<std::string> fields; table.next(fields);) {
@@ -208,7 +209,7 @@ std::vector<ImportedRow> read_imported_rows(std::string_view text,
     }
   }
   problems.throw_if_any();
-  if (rows.empty()) throw base::usage_error(origin + ": has no rows below its header");
+  if (rows.empty()) throw Error(base::ErrorKind::usage, origin + ": has no rows below its header");
   return rows;
 }
 

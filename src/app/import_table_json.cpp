@@ -31,17 +31,17 @@ constexpr const char* table_item = "import.table";
 
 void check(const ImportRequest& request) {
   if (!base::is_safe_name(request.recipe)) {
-    throw base::usage_error(
-        "--recipe '" + base::printable(request.recipe) + "': is not a name",
-        "lower case letters, digits, '.', '_' and '-', such as imbalanced-mnist");
+    throw Error(ErrorKind::usage,
+                "--recipe '" + base::printable(request.recipe) + "': is not a name",
+                "lower case letters, digits, '.', '_' and '-', such as imbalanced-mnist");
   }
   home::refuse_secrets(request.tags);
-  if (request.metrics.empty()) throw base::usage_error("no metrics are asked for");
+  if (request.metrics.empty()) throw Error(ErrorKind::usage, "no metrics are asked for");
   std::set<std::string> seen;
   for (const auto* names : {&request.facets, &request.metrics}) {
     for (const std::string& name : *names) {
       if (seen.insert(name).second) continue;
-      throw base::usage_error("column '" + base::printable(name) + "' is asked for twice");
+      throw Error(ErrorKind::usage, "column '" + base::printable(name) + "' is asked for twice");
     }
   }
 }

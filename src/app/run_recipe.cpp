@@ -76,8 +76,9 @@ assets::Generated RecipeRunner::generate(const spec::Asset& asset,
     std::string circle;
     for (const std::string& name : generating_)
       circle += "'" + name + "' needs ";
-    throw base::usage_error("asset '" + asset.name + "': it is made from itself: " + circle + "'" +
-                            asset.name + "'");
+    throw Error(
+        ErrorKind::usage,
+        "asset '" + asset.name + "': it is made from itself: " + circle + "'" + asset.name + "'");
   }
   const Generating generating(generating_, asset.name);
   planning::RunRequest request;

@@ -11,9 +11,10 @@ namespace {
                          const spec::Site& site,
                          const std::string& why,
                          const std::string& hint) {
-  throw base::usage_error("site '" + site.name + "': " + scheduler.name + " cannot be held to " +
-                              std::to_string(site.at_once) + " at once: " + why,
-                          hint);
+  throw base::Error(base::ErrorKind::usage,
+                    "site '" + site.name + "': " + scheduler.name + " cannot be held to " +
+                        std::to_string(site.at_once) + " at once: " + why,
+                    hint);
 }
 
 }  // namespace

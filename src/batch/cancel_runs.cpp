@@ -48,8 +48,9 @@ std::vector<std::string> jobs_to_cancel(const spec::BatchPlan& plan,
   for (const std::size_t task : tasks) {
     for (const std::string& neighbour : plan.runs_of(task)) {
       if (wanted.contains(neighbour) || !unfinished.contains(neighbour)) continue;
-      throw base::usage_error("run " + neighbour + " shares its job with one that is to end",
-                              "end both, or the whole study");
+      throw base::Error(base::ErrorKind::usage,
+                        "run " + neighbour + " shares its job with one that is to end",
+                        "end both, or the whole study");
     }
     for (const std::string& job : jobs)
       ids.push_back(plan.is_array() ? scheduler.task_id(job, task) : job);

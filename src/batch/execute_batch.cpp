@@ -231,9 +231,10 @@ int execute_task(const BatchTask& task,
   const spec::BatchPlan plan = home::BatchFiles(task.folder).read_plan();
   const std::vector<std::string> runs = plan.runs_of(task.task);
   const std::string place = task.folder.string() + ": ";
-  if (runs.empty()) throw base::usage_error(place + "has no task " + std::to_string(task.task));
+  if (runs.empty())
+    throw Error(base::ErrorKind::usage, place + "has no task " + std::to_string(task.task));
   if (task.step < 1 || task.step > plan.steps.size())
-    throw base::usage_error(place + "has no step " + std::to_string(task.step));
+    throw Error(base::ErrorKind::usage, place + "has no step " + std::to_string(task.step));
   if (runs.size() > 1) return PackedRuns(task, plan, node, tools).run(stop);
   execution::NodeSettings settings = node;
   settings.batch = execution::BatchPart{task.folder, plan, task.step};

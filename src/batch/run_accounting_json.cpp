@@ -115,7 +115,7 @@ std::optional<RunAccounting> read_accounting(const fs::path& run_directory) {
     if (json.contains("max_rss_bytes"))
       accounting.use.max_rss_bytes = json["max_rss_bytes"].get<std::uint64_t>();
   } catch (const nlohmann::json::exception& error) {
-    throw base::usage_error(file.string() + ": " + error.what());
+    throw base::Error(base::ErrorKind::usage, file.string() + ": " + error.what());
   }
   return accounting;
 }

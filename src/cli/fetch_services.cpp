@@ -1,6 +1,7 @@
 #include "fetch_services.hpp"
 
 #include <sabath/base/file.hpp>
+#include <sabath/base/process/variables.hpp>
 #include <sabath/base/version.hpp>
 #include <sabath/fetch/resolvers.hpp>
 #include <sabath/fetch/tools.hpp>

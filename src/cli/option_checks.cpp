@@ -8,6 +8,10 @@
 
 namespace sabath::cli {
 
+base::Error usage_error(const std::string& problem, const std::string& hint) {
+  return {base::ErrorKind::usage, problem, hint};
+}
+
 std::chrono::seconds duration_of(const std::string& option,
                                  const std::string& text,
                                  const std::string& examples) {

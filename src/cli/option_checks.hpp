@@ -10,7 +10,8 @@
 
 namespace sabath::cli {
 
-using base::usage_error;
+/// An error of kind usage: the command line itself is wrong.
+base::Error usage_error(const std::string& problem, const std::string& hint = {});
 
 /// The duration that an option names. Throws Error{usage} with `examples` of right ones.
 std::chrono::seconds duration_of(const std::string& option,

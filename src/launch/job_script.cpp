@@ -116,7 +116,8 @@ void require_requested(const spec::SchedulerDescription& scheduler,
   hints.push_back(
       fmt::format("if its jobs have that by default, add \"implied\": [{}] to the site's document",
                   fmt::join(names, ", ")));
-  throw base::usage_error(
+  throw Error(
+      ErrorKind::usage,
       fmt::format("site '{}': the job needs resources that submissions to {} do not request: {}",
                   site.name,
                   scheduler.name,
@@ -300,10 +301,10 @@ void add_requests(Values& values,
   const std::vector<std::string> known = scheduler.requests();
   for (const auto& [name, value] : site.request) {
     if (std::ranges::find(known, name) == known.end()) {
-      throw base::usage_error(
-          "site '" + site.name + "': " + scheduler.name + " has no request '" + name + "'",
-          base::did_you_mean(
-              name, known, "use the site's \"options\" for other options of its manual"));
+      throw Error(ErrorKind::usage,
+                  "site '" + site.name + "': " + scheduler.name + " has no request '" + name + "'",
+                  base::did_you_mean(
+                      name, known, "use the site's \"options\" for other options of its manual"));
     }
     values["request." + name] = value;
   }
@@ -319,8 +320,9 @@ void check_words(const spec::SchedulerDescription& scheduler, const Values& valu
       hint += "; the site's \"options\" are taken as they stand: write the whole line for " +
               scheduler.name + " there instead";
     }
-    throw base::usage_error(
-        scheduler.name + ": cannot pass '" + base::printable(value) + "' (" + name + ")", hint);
+    throw Error(ErrorKind::usage,
+                scheduler.name + ": cannot pass '" + base::printable(value) + "' (" + name + ")",
+                hint);
   }
 }
 

@@ -1,4 +1,5 @@
 #include <sabath/base/error.hpp>
+#include <sabath/base/process/detached_process.hpp>
 #include <sabath/base/process/process_identity.hpp>
 #include <sabath/base/unique_fd.hpp>
 #include <sabath/launch/launcher.hpp>

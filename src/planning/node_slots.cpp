@@ -150,9 +150,9 @@ RunNeeds needs_of(const spec::Recipe& recipe) {
 Division divide(const NodeCapacity& capacity, const RunNeeds& needs, int jobs) {
   if (jobs == 1) return {};
   if (jobs == 0 && needs.cores == 0) {
-    throw base::usage_error(
-        "--jobs all: no stage of the recipe declares how many cpus it needs",
-        "give a number, such as --jobs 4, or declare \"resources\" of the stages");
+    throw Error(base::ErrorKind::usage,
+                "--jobs all: no stage of the recipe declares how many cpus it needs",
+                "give a number, such as --jobs 4, or declare \"resources\" of the stages");
   }
   std::size_t most = fitting(capacity.cores.size(), needs.cores);
   if (needs.gpus > 0) most = std::min(most, fitting(capacity.gpus.size(), needs.gpus));
@@ -163,9 +163,10 @@ Division divide(const NodeCapacity& capacity, const RunNeeds& needs, int jobs) {
       jobs == 0 ? std::max<std::size_t>(most, 1) : static_cast<std::size_t>(jobs);
   if (wanted == 1) return {};
   if (wanted > most) {
-    throw base::usage_error("--jobs " + std::to_string(jobs) + ": so many runs" + wants(needs) +
-                                " do not fit: " + has(capacity),
-                            "at most " + std::to_string(std::max<std::size_t>(most, 1)) + " do");
+    throw Error(base::ErrorKind::usage,
+                "--jobs " + std::to_string(jobs) + ": so many runs" + wants(needs) +
+                    " do not fit: " + has(capacity),
+                "at most " + std::to_string(std::max<std::size_t>(most, 1)) + " do");
   }
   const int even = static_cast<int>(capacity.cores.size() / wanted);
   return {wanted, needs.cores > 0 ? needs.cores : even, needs.gpus};

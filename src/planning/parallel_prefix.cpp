@@ -1,4 +1,5 @@
 #include <sabath/base/error.hpp>
+#include <sabath/base/process/variables.hpp>
 #include <sabath/planning/parallel_prefix.hpp>
 
 #include <algorithm>

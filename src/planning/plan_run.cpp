@@ -62,20 +62,21 @@ void keep_folder(const RunRequest& request, const fs::path& archive, spec::CodeS
   const fs::path& place = request.recipe.directory;
   const provenance::CodeFolder folder(place, {max_code_files, max_code_bytes});
   if (folder.is_exceeded()) {
-    throw base::usage_error(fmt::format("the recipe's folder has more than {} files or {} MiB",
-                                        max_code_files,
-                                        max_code_bytes >> 20U));
+    throw Error(ErrorKind::usage,
+                fmt::format("the recipe's folder has more than {} files or {} MiB",
+                            max_code_files,
+                            max_code_bytes >> 20U));
   }
   if (!folder.uncounted().empty()) {
-    throw base::usage_error(
-        base::printable(folder.uncounted()) +
-        ": a link to more outside of the recipe's folder than counts by its bytes");
+    throw Error(ErrorKind::usage,
+                base::printable(folder.uncounted()) +
+                    ": a link to more outside of the recipe's folder than counts by its bytes");
   }
   const base::Digest tree = folder.digest();
   if (!share_archive(request.study.sibling, tree, archive)) {
     base::write_archive(place, folder.files(), archive);
     if (folder.digest() != tree)
-      throw base::usage_error("the recipe's folder was changed at that moment");
+      throw Error(ErrorKind::usage, "the recipe's folder was changed at that moment");
   }
   state.tree = tree;
   state.kept = archive_name;
@@ -244,9 +245,9 @@ void refuse_ranks_in_containers(const spec::RunPlan& plan) {
   for (const spec::PlannedStage& stage : plan.stages) {
     if (!stage.parallel || stage.not_due) continue;
     if (env::container_of(plan.environment_of(stage)) == nullptr) continue;
-    throw base::usage_error(
-        "stage " + stage.name + ": 'parallel' cannot start ranks in a container",
-        "an environment without a layer 'container', or a run that starts them itself");
+    throw Error(ErrorKind::usage,
+                "stage " + stage.name + ": 'parallel' cannot start ranks in a container",
+                "an environment without a layer 'container', or a run that starts them itself");
   }
 }
 
@@ -306,7 +307,8 @@ spec::ParameterValues resolve_parameters(const spec::Recipe& recipe,
     try {
       const spec::Parameter* parameter = recipe.parameter(name);
       if (parameter == nullptr) {
-        throw base::usage_error(
+        throw Error(
+            ErrorKind::usage,
             "recipe '" + recipe.name + "': no parameter '" + name + "'",
             base::did_you_mean(
                 name,
@@ -315,8 +317,8 @@ spec::ParameterValues resolve_parameters(const spec::Recipe& recipe,
                     "' lists them"));
       }
       if (std::ranges::find(recipe.fixed, name) != recipe.fixed.end()) {
-        throw base::usage_error("parameter '" + name +
-                                "': is fixed by the recipe: it defines the benchmark");
+        throw Error(ErrorKind::usage,
+                    "parameter '" + name + "': is fixed by the recipe: it defines the benchmark");
       }
       values[name] = value_of(*parameter, text);
     } catch (const Error& error) {
@@ -324,7 +326,7 @@ spec::ParameterValues resolve_parameters(const spec::Recipe& recipe,
       if (hint.empty()) hint = error.hint();
     }
   }
-  if (!problems.empty()) throw base::usage_error(problems, hint);
+  if (!problems.empty()) throw Error(ErrorKind::usage, problems, hint);
   home::refuse_secrets(recipe, values);
   return values;
 }

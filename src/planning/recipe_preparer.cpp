@@ -35,7 +35,8 @@ void check_code(const RunRequest& request) {
     const bool is_named = std::ranges::any_of(
         stage->run, [](const auto& word) { return word.find("{code}") != std::string::npos; });
     if (!is_named && !stage->copy_code) continue;
-    throw base::usage_error(
+    throw Error(
+        ErrorKind::usage,
         "stage " + stage->name + ": names {code}, but the folder is missing: " + code.string(),
         "{code} is the folder 'code' beside recipe.json; {recipe} is that of recipe.json");
   }

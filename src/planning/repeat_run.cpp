@@ -283,15 +283,17 @@ spec::RunRecord record_of(const home::RunFiles& files) {
   if (record && record->state == spec::RunState::ok && record->only_stage.empty())
     return std::move(*record);
   if (record && record->state == spec::RunState::imported) {
-    throw base::usage_error(record->run_id + ": was imported from a table: sabath did not run it",
-                            "'sabath show " + record->run_id + "' says where it came from");
+    throw Error(ErrorKind::usage,
+                record->run_id + ": was imported from a table: sabath did not run it",
+                "'sabath show " + record->run_id + "' says where it came from");
   }
   if (record) {
     const std::string what = record->only_stage.empty()
                                  ? "the run is " + std::string(spec::to_string(record->state))
                                  : "the run only made an asset";
-    throw base::usage_error(record->run_id + ": " + what + ": there is nothing to compare with",
-                            "'sabath show " + record->run_id + "' says what makes it again");
+    throw Error(ErrorKind::usage,
+                record->run_id + ": " + what + ": there is nothing to compare with",
+                "'sabath show " + record->run_id + "' says what makes it again");
   }
   throw Error(ErrorKind::not_found,
               files.directory().filename().string() + ": the run has no record yet",

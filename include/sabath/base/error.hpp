@@ -35,11 +35,6 @@ class Error : public std::runtime_error {
   std::string hint_;
 };
 
-/// An error of what the user asked for.
-inline Error usage_error(const std::string& problem, const std::string& hint = {}) {
-  return {ErrorKind::usage, problem, hint};
-}
-
 /// The text of `errno` value `code` ("No such file or directory"); safe in threads.
 std::string errno_text(int code);
 

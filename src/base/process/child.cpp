@@ -3,6 +3,7 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/process/program.hpp>
+#include <sabath/base/process/variables.hpp>
 
 #include <dirent.h>
 #include <linux/sched.h>

@@ -5,6 +5,7 @@
 
 #include <sabath/base/clock.hpp>
 #include <sabath/base/error.hpp>
+#include <sabath/base/process/detached_process.hpp>
 #include <sabath/base/process/process.hpp>
 #include <sabath/base/text/text_table.hpp>
 

@@ -1,4 +1,5 @@
 #include <sabath/base/process/program.hpp>
+#include <sabath/base/process/variables.hpp>
 #include <sabath/base/text/text_table.hpp>
 
 #include <algorithm>

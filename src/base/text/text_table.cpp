@@ -105,18 +105,6 @@ std::string counted(std::uint64_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
-std::string last_lines(std::string_view text, std::size_t most, std::string_view between) {
-  std::vector<std::string_view> lines;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    if (text.find_first_not_of(" \t\r") < end) lines.push_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  if (lines.size() > most)
-    lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(most));
-  return printable(fmt::format("{}", fmt::join(lines, between)));
-}
-
 std::string format_bytes(std::uint64_t size_bytes) {
   constexpr std::array<std::string_view, 6> units{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   if (size_bytes < 1024) return fmt::format("{} B", size_bytes);

@@ -10,6 +10,7 @@
 #include <sabath/base/file.hpp>
 #include <sabath/base/process/process_identity.hpp>
 #include <sabath/base/process/process_table.hpp>
+#include <sabath/base/process/variables.hpp>
 #include <sabath/base/unique_fd.hpp>
 #include <sabath/execution/execute_copies.hpp>
 #include <sabath/execution/execute_rank.hpp>

@@ -1,6 +1,7 @@
 #include "rank_children.hpp"
 
 #include <sabath/base/error.hpp>
+#include <sabath/base/process/variables.hpp>
 
 #include <array>
 #include <cerrno>

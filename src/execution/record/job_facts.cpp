@@ -1,5 +1,7 @@
 #include "job_facts.hpp"
 
+#include <sabath/base/process/variables.hpp>
+
 #include <algorithm>
 #include <array>
 #include <charconv>

@@ -6,6 +6,7 @@
 #include "tree_tool.hpp"
 
 #include <sabath/base/file.hpp>
+#include <sabath/base/process/variables.hpp>
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,6 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/process/variables.hpp>
 #include <sabath/probe/python_packages.hpp>
 
 #include <algorithm>

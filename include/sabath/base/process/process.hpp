@@ -26,9 +26,4 @@ class SystemProcessRunner final : public ProcessRunner {
   ProcessResult run(const Command& command, std::stop_token stop = {}) override;
 };
 
-/// Starts a command that outlives this process, with `log` for both its outputs. Returns its pid;
-/// the caller learns its end. Of `command` counts what to start, where, and with which variables.
-/// Throws Error{launch}.
-int start_detached(Command command, int log);
-
 }  // namespace sabath::base

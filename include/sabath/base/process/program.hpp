@@ -13,19 +13,11 @@ namespace sabath::base {
 /// This process's environment as a map.
 Environment current_environment();
 
-/// The value of a variable; `otherwise` where it is not set.
-std::string variable_of(const Environment& environment,
-                        const std::string& name,
-                        const std::string& otherwise = {});
-
 /// Returns the program's path as execvp would find it in `path_variable`, or nothing.
 std::optional<std::filesystem::path> find_program(std::string_view name,
                                                   std::string_view path_variable);
 /// The same with this process's PATH.
 std::optional<std::filesystem::path> find_program(std::string_view name);
-
-/// The texts as execve takes them; valid while they do not change.
-std::vector<char*> pointers_to(std::vector<std::string>& texts);
 
 /// An argument vector as a command line for a POSIX shell, quoted where needed.
 std::string quote_command(const std::vector<std::string>& argv);

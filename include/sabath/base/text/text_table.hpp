@@ -50,9 +50,6 @@ std::string printable_word(std::string_view text);
 /// "1 run", "5 runs", of the noun "run".
 std::string counted(std::uint64_t count, std::string_view noun);
 
-/// The last lines, at most `most`, that are not blank; printable, with `between` them.
-std::string last_lines(std::string_view text, std::size_t most, std::string_view between);
-
 /// "1.5 GiB", "312 B".
 std::string format_bytes(std::uint64_t size_bytes);
 /// The nearest of `candidates` within a small edit distance ("did you mean"), or empty.

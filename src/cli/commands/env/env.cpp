@@ -4,6 +4,7 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/own_tree.hpp>
+#include <sabath/base/process/variables.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/env/container_command.hpp>
 #include <sabath/home/run_files.hpp>
