@@ -18,7 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using base::Error;
-using base::ErrorKind;
 using spec::RunState;
 
 /// Longest wait for other drivers; after it cores may be shared.

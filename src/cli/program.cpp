@@ -51,15 +51,6 @@ int report_error(const base::Error& error, bool json) {
   return exit_status(error.kind());
 }
 
-void setup_globals(OptionParser& app, GlobalOptions& options) {
-  app.add_flag("--json", options.json, "answer with one JSON document on stdout");
-  app.add_flag("-q,--quiet", options.quiet, "no progress and no notes on stderr");
-  app.add_option(
-         "--catalog", options.catalogs, "a further folder with assets and recipes, searched first")
-      ->one_each();
-  app.require_subcommand(1);
-}
-
 /// The first word that is neither an option nor the folder of --catalog; empty where there is none.
 std::string typed_command(const std::vector<std::string>& words) {
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -110,7 +101,12 @@ int parse_and_run(int argc, char** argv) {
       "sabath " + std::string(base::version()));
   GlobalOptions options;
   Action action;
-  setup_globals(app, options);
+  app.add_flag("--json", options.json, "answer with one JSON document on stdout");
+  app.add_flag("-q,--quiet", options.quiet, "no progress and no notes on stderr");
+  app.add_option(
+         "--catalog", options.catalogs, "a further folder with assets and recipes, searched first")
+      ->one_each();
+  app.require_subcommand(1);
   for (Setup* const setup : commands)
     setup(app, action);
   try {

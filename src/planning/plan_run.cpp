@@ -32,11 +32,6 @@ namespace fs = std::filesystem;
 using base::Error;
 using base::ErrorKind;
 
-/// Small enough for the seeding function of every library (31 bits), never 0.
-std::uint64_t draw_seed() {
-  return home::random_bits() % 2'147'483'646 + 1;
-}
-
 constexpr int run_letters = 8;
 
 constexpr std::uint64_t max_code_bytes = 4U << 20U;
@@ -356,7 +351,8 @@ spec::RunPlan plan_run(const RunRequest& request,
   spec::RunPlan plan;
   const Placement& placement = request.placement;
   plan.parameters = parameters;
-  plan.seed.value = request.seed ? *request.seed : draw_seed();
+  // Small enough for the seeding function of every library (31 bits), never 0.
+  plan.seed.value = request.seed.value_or(home::random_bits() % 2'147'483'646 + 1);
   plan.seed.origin = request.seed ? "option" : "drawn";
   plan.created = base::format_rfc3339(clock.now());
   plan.sabath_version = base::version();

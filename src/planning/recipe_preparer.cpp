@@ -17,15 +17,6 @@ const spec::PlannedInput* input_of(const RunRequest& request, const std::string&
   return found == inputs.end() ? nullptr : &*found;
 }
 
-[[noreturn]] void throw_other_bytes(const spec::PlannedInput& wanted,
-                                    const spec::PlannedInput& found) {
-  throw Error(ErrorKind::integrity,
-              "input '" + wanted.role + "': '" + wanted.asset + "' is not what it was: version " +
-                  found.version + " has " + found.digest.text() + ", the run had version " +
-                  wanted.version + " with " + wanted.digest.text(),
-              "the bytes of then are neither in the cache nor at the asset's sources");
-}
-
 /// Throws Error{usage} where the folder that a stage's command names is missing.
 void check_code(const RunRequest& request) {
   const fs::path code = request.recipe.directory / "code";
@@ -87,7 +78,12 @@ std::vector<spec::PlannedInput> RecipePreparer::fetch_inputs(const RunRequest& r
         fetcher(observer, stop).fetch(tools_.documents.asset(name), options, observer, stop);
     inputs.push_back({role, name, fetched.version, fetched.digest, fetched.path.string()});
     if (known != nullptr && fetched.digest != known->digest)
-      throw_other_bytes(*known, inputs.back());
+      throw Error(ErrorKind::integrity,
+                  "input '" + known->role + "': '" + known->asset +
+                      "' is not what it was: version " + fetched.version + " has " +
+                      fetched.digest.text() + ", the run had version " + known->version + " with " +
+                      known->digest.text(),
+                  "the bytes of then are neither in the cache nor at the asset's sources");
   }
   return inputs;
 }

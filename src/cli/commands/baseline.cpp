@@ -57,7 +57,6 @@ std::string parameters_text(const analysis::Proposal& proposal, const spec::Base
 }
 
 std::string changes_text(const analysis::Proposal& proposal) {
-  using base::Align;
   base::TextTable table({"metric", "accepted", "proposed", ""});
   std::optional<std::size_t> entry;
   for (const analysis::ProposedChange& change : proposal.changes) {

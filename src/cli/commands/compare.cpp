@@ -225,12 +225,12 @@ int compare_two(const CompareOptions& options,
     if (reruns.empty()) throw usage_error("--envelope: needs a run beside A and B");
   }
   const spec::Comparison comparison = analysis::compare_pair(a.directory, b.directory, how, reruns);
-  const auto courses = [&] {
-    return report::difference_text(analysis::difference_courses(a.directory, b.directory),
-                                   report::letters_of_locale());
-  };
   workspace.answer(workspace.json() ? json_answer(comparison)
-                                    : report::comparison_text(comparison, courses()));
+                                    : report::comparison_text(
+                                          comparison,
+                                          report::difference_text(analysis::difference_courses(
+                                                                      a.directory, b.directory),
+                                                                  report::letters_of_locale())));
   return exit_status(comparison.result);
 }
 

@@ -238,17 +238,6 @@ std::map<std::string, report::Course> courses_of(const execution::CurrentRecord&
   return courses;
 }
 
-/// A run whose series is damaged is shown all the same.
-spec::WholeSummaries whole_values(const execution::CurrentRecord& current,
-                                  std::string& unreadable) {
-  try {
-    return analysis::whole_values_of(current);
-  } catch (const base::Error& error) {
-    unreadable = error.what();
-    return {};
-  }
-}
-
 /// What 'sabath status' would say: a run's files know nothing of its job.
 void look_at_job(catalog::RunRow& row, Workspace& workspace) {
   const auto seen = watch(runs_to_watch({row.id}, workspace), workspace);
@@ -273,9 +262,12 @@ int show_run(const ShowOptions& options, Workspace& workspace) {
       collection = std::to_string(current->collection) + ", made " + current->collected_at +
                    "; the metrics are its, and not the record's";
     }
-    std::string unreadable;
-    const spec::WholeSummaries whole = whole_values(*current, unreadable);
-    if (!unreadable.empty()) workspace.observer().warn(unreadable, "metrics are shown as doubles");
+    spec::WholeSummaries whole;
+    try {
+      whole = analysis::whole_values_of(*current);
+    } catch (const base::Error& error) {
+      workspace.observer().warn(error.what(), "metrics are shown as doubles");
+    }
     workspace.answer(
         workspace.json()
             ? json_answer(current->record, whole)

@@ -18,20 +18,17 @@ struct VerifyOptions {
   bool full = false;
 };
 
-Check summary_of(const std::string& what, const cache::VerifyReport& report) {
-  return {what,
-          report.damaged.empty() ? "ok" : "bad",
-          std::to_string(report.objects) + " objects and " + std::to_string(report.trees) +
-              " trees, " + base::format_bytes(report.size_bytes) + ", " +
-              base::format_bytes(report.bytes_hashed) + " hashed, " +
-              std::to_string(report.damaged.size()) + " damaged",
-          {}};
-}
-
 void add_report(std::vector<Check>& checks,
                 const std::string& what,
                 const cache::VerifyReport& report) {
-  checks.push_back(summary_of(what, report));
+  checks.push_back({what,
+                    report.damaged.empty() ? "ok" : "bad",
+                    std::to_string(report.objects) + " objects and " +
+                        std::to_string(report.trees) + " trees, " +
+                        base::format_bytes(report.size_bytes) + ", " +
+                        base::format_bytes(report.bytes_hashed) + " hashed, " +
+                        std::to_string(report.damaged.size()) + " damaged",
+                    {}});
   const std::string remedy = "'sabath cache repair' brings it back";
   for (const cache::VerifyFinding& finding : report.damaged) {
     checks.push_back({finding.path.string(), "bad", finding.problem, remedy});

@@ -68,10 +68,6 @@ Started in_container(const EnvOptions& options,
   return {std::move(command.argv), std::move(command.environment)};
 }
 
-Started on_host(const EnvOptions& options, const spec::BuiltEnvironment& built) {
-  return {unshielded(options.command), env::run_variables(built, base::current_environment())};
-}
-
 /// Of the schedulers that are known, a variable that each sets in its jobs.
 constexpr std::array job_variables{"SABATH_JOB_ID",
                                    "SLURM_JOB_ID",
@@ -82,11 +78,6 @@ constexpr std::array job_variables{"SABATH_JOB_ID",
                                    "OAR_JOB_ID",
                                    "_CONDOR_JOB_AD"};
 
-bool is_in_job(const base::Environment& environment) {
-  return std::ranges::any_of(job_variables,
-                             [&](const char* name) { return environment.contains(name); });
-}
-
 /// Ready, or built. In a job hundreds of processes would build the same thing at once, on nodes
 /// without a network.
 spec::BuiltEnvironment ready_for(const EnvOptions& options,
@@ -94,7 +85,9 @@ spec::BuiltEnvironment ready_for(const EnvOptions& options,
                                  Workspace& workspace) {
   const spec::EnvironmentSpec spec =
       workspace.runner().preparer().environment_of(recipe, options.variant);
-  const bool in_job = !options.may_build && is_in_job(base::current_environment());
+  const base::Environment session = base::current_environment();
+  const auto is_set = [&](const char* name) { return session.contains(name); };
+  const bool in_job = !options.may_build && std::ranges::any_of(job_variables, is_set);
   if (!in_job && !options.no_build) {
     return workspace.environments().build(
         spec, recipe.directory, workspace.observer(), workspace.stop());
@@ -156,8 +149,10 @@ spec::BuiltEnvironment ready_for(const EnvOptions& options,
     }
   }
   workspace.environments().check_trusted(built, local);
-  const Started started =
-      in_image ? in_container(options, recipe, built, workspace) : on_host(options, built);
+  const Started started = in_image
+                              ? in_container(options, recipe, built, workspace)
+                              : Started{unshielded(options.command),
+                                        env::run_variables(built, base::current_environment())};
   lease.keep();
   become(env::see_local_prefixes(node.program, local, started.argv), started.variables);
 }

@@ -17,13 +17,12 @@ constexpr std::chrono::seconds moment{5};
 /// What schedulers said of them before is out of date.
 void forget_what_was_said(const std::vector<batch::WatchedRun>& runs, Workspace& workspace) {
   std::set<std::filesystem::path> batches;
-  for (const batch::WatchedRun& run : runs) {
-    if (!spec::is_final(run.state) && !run.batch.empty()) batches.insert(run.batch);
-  }
   std::set<std::string> sites;
-  for (const auto& batch : batches) {
+  for (const batch::WatchedRun& run : runs) {
+    if (spec::is_final(run.state) || run.batch.empty() || !batches.insert(run.batch).second)
+      continue;
     try {
-      const spec::Site site = home::BatchFiles(batch).read_plan().site;
+      const spec::Site site = home::BatchFiles(run.batch).read_plan().site;
       if (sites.insert(site.name).second) workspace.monitor(site).forget();
     } catch (const base::Error&) {
       // Whose scheduler nobody describes any more cannot be asked anyway; the others can.
