@@ -84,25 +84,22 @@ void note_facets(const BaselineEntry& entry,
   }
 }
 
-double speed_margin_of(const BaselineEntry& entry, const analysis::SampleGroup& group) {
-  std::set<std::string> nodes;
-  for (const spec::BaselineRun& run : entry.runs)
-    nodes.insert(run.node);
-  for (const analysis::CheckSample& run : group.runs)
-    nodes.insert(run.run.node);
-  return compare::speed_margin(nodes.size() == 1, entry.holds_for.device != spec::any_of_all);
-}
-
 compare::BaselineTerms terms_of(const BaselineEntry& entry,
                                 const analysis::SampleGroup& group,
                                 const CheckRequest& request) {
   compare::BaselineTerms terms;
-  for (const spec::BaselineRun& run : entry.runs)
+  std::set<std::string> nodes;
+  for (const spec::BaselineRun& run : entry.runs) {
     terms.seeds.push_back(run.seed);
+    nodes.insert(run.node);
+  }
+  for (const analysis::CheckSample& run : group.runs)
+    nodes.insert(run.run.node);
   terms.asked = request.require;
   terms.recipe = group.require;
   terms.deterministic = group.deterministic;
-  terms.speed_margin = speed_margin_of(entry, group);
+  terms.speed_margin =
+      compare::speed_margin(nodes.size() == 1, entry.holds_for.device != spec::any_of_all);
   return terms;
 }
 

@@ -108,16 +108,6 @@ std::uint64_t file_at(const fs::path& path) {
   return ::stat(path.c_str(), &status) == 0 ? status.st_ino : 0;
 }
 
-/// Throws where a directory cannot be read, rather than take it for empty.
-fs::directory_iterator folders_in(const fs::path& runs) {
-  std::error_code code;
-  fs::directory_iterator folders(runs, code);
-  if (code && code != std::errc::no_such_file_or_directory) {
-    base::throw_errno(runs.string(), "cannot read", code.value());
-  }
-  return folders;
-}
-
 std::vector<fs::path> notes_in(const fs::path& inbox) {
   std::vector<fs::path> notes;
   std::error_code code;
@@ -168,9 +158,14 @@ std::optional<FoundRun> look_again(const catalog::RunRow& row,
   return run;
 }
 
+/// Throws where a directory cannot be read, rather than take it for empty.
 std::vector<fs::path> run_folders(const fs::path& runs) {
+  std::error_code code;
+  const fs::directory_iterator entries(runs, code);
+  if (code && code != std::errc::no_such_file_or_directory)
+    base::throw_errno(runs.string(), "cannot read", code.value());
   std::vector<fs::path> folders;
-  for (const auto& entry : folders_in(runs)) {
+  for (const auto& entry : entries) {
     if (spec::is_run_id(entry.path().filename().string())) folders.push_back(entry.path());
   }
   std::ranges::sort(folders);  // what is put into an index in its order is put fast

@@ -86,8 +86,10 @@ std::vector<Ids> calls_for(const spec::SchedulerQuestion& question,
   if (names(question.command, "{ids}")) return chunks_of(ids);
   if (!names(question.command, "{job}")) return {{}};
   std::set<std::string> jobs;
-  for (const std::string& id : ids)
-    jobs.insert(arrays.of_task.empty() ? id : id_in(id, arrays.of_task).value_or(id));
+  for (const std::string& id : ids) {
+    const auto job = arrays.of_task.empty() ? std::nullopt : acceptance_in(id, arrays.of_task, {});
+    jobs.insert(job ? job->id : id);
+  }
   std::vector<Ids> calls;
   for (const std::string& job : jobs)
     calls.push_back({job});

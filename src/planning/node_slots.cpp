@@ -40,12 +40,6 @@ std::string wants(const RunNeeds& needs) {
   return parts.empty() ? "" : fmt::format(" of {} each", fmt::join(parts, ", "));
 }
 
-std::string has(const NodeCapacity& capacity) {
-  return std::to_string(capacity.cores.size()) + " core(s), " +
-         std::to_string(capacity.gpus.size()) + " GPU(s) and " +
-         base::format_bytes(capacity.memory_bytes) + " may be used here";
-}
-
 /// Returns `count` free ones of `taken`; nothing where there are fewer.
 std::optional<std::vector<std::size_t>> first_free(const std::vector<bool>& taken, int count) {
   std::vector<std::size_t> free;
@@ -165,7 +159,9 @@ Division divide(const NodeCapacity& capacity, const RunNeeds& needs, int jobs) {
   if (wanted > most) {
     throw Error(base::ErrorKind::usage,
                 "--jobs " + std::to_string(jobs) + ": so many runs" + wants(needs) +
-                    " do not fit: " + has(capacity),
+                    " do not fit: " + std::to_string(capacity.cores.size()) + " core(s), " +
+                    std::to_string(capacity.gpus.size()) + " GPU(s) and " +
+                    base::format_bytes(capacity.memory_bytes) + " may be used here",
                 "at most " + std::to_string(std::max<std::size_t>(most, 1)) + " do");
   }
   const int even = static_cast<int>(capacity.cores.size() / wanted);
