@@ -91,7 +91,8 @@ std::string json_answer(const std::vector<catalog::RunRow>& rows,
 std::string json_answer(const std::vector<catalog::DocumentRow>& rows);
 std::string json_answer(const std::vector<env::EnvironmentEntry>& entries);
 std::string json_answer(const std::vector<EnvironmentReport>& reports);
-std::string json_differences(const std::vector<std::string>& differences);
+/// What differs between two environments.
+std::string json_answer(const std::vector<std::string>& differences);
 std::string json_answer(const std::vector<execution::RunOutcome>& outcomes);
 /// Without their runs.
 std::string json_answer(const std::vector<analysis::StudyOutcome>& studies);

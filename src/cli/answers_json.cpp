@@ -201,7 +201,7 @@ std::string json_answer(const std::vector<EnvironmentReport>& reports) {
   });
 }
 
-std::string json_differences(const std::vector<std::string>& differences) {
+std::string json_answer(const std::vector<std::string>& differences) {
   return base::pretty_json({{"schema", 1}, {"differences", differences}});
 }
 

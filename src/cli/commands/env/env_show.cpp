@@ -87,10 +87,8 @@ int show_why(const EnvOptions& options, Workspace& workspace) {
   std::string text;
   for (const std::string& difference : found)
     text += base::printable(difference) + "\n";
-  workspace.answer(workspace.json() ? json_differences(found)
-                   : found.empty()  ? "nothing differs: the keys are the same\n"
-                                    : text);
-  return exit_done;
+  return answer_with(
+      found, found.empty() ? "nothing differs: the keys are the same\n" : text, workspace);
 }
 
 /// Labels with what they say, the labels as wide as the longest.

@@ -49,7 +49,8 @@ bool follow(batch::RunWatch& watch, const std::string& what, bool detach, Worksp
   const WaitEnd end = detach ? WaitEnd::timed_out : wait_for(watch, std::nullopt, workspace);
   keep_seen(watch, workspace);
   if (end == WaitEnd::over) return true;
-  workspace.observer().note(come_back(what));
+  workspace.observer().note("'sabath status " + what + "' says how far it is, 'sabath wait " +
+                            what + "' waits, 'sabath cancel " + what + "' ends it");
   return false;
 }
 

@@ -2,6 +2,8 @@
 
 #include <sabath/base/text/text_table.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <map>
@@ -57,10 +59,7 @@ std::string cancel_command(const Waiting& waiting) {
     for (const batch::WatchedRun* run : runs)
       names.insert(run->study.empty() ? run->run_id : run->study);
   }
-  std::string command = "sabath cancel";
-  for (const std::string& name : names)
-    command += " " + name;
-  return command;
+  return fmt::format("sabath cancel {}", fmt::join(names, " "));
 }
 
 }  // namespace

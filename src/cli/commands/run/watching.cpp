@@ -449,18 +449,4 @@ std::string watch_text(const std::vector<batch::WatchedRun>& runs,
   return text;
 }
 
-int watch_status(const std::vector<batch::WatchedRun>& runs, const WatchedStudies& studies) {
-  const bool is_short =
-      std::ranges::any_of(studies, [&](const auto& study) { return not_run(study, runs) > 0; });
-  int status = is_short ? exit_interrupted : exit_done;
-  for (const batch::WatchedRun& run : runs)
-    status = std::max<int>(status, exit_status(run.state));
-  return status;
-}
-
-std::string come_back(const std::string& what) {
-  return "'sabath status " + what + "' says how far it is, 'sabath wait " + what +
-         "' waits, 'sabath cancel " + what + "' ends it";
-}
-
 }  // namespace sabath::cli

@@ -93,11 +93,4 @@ std::string watch_text(const std::vector<batch::WatchedRun>& runs,
 std::string watch_json(const std::vector<batch::WatchedRun>& runs,
                        const WatchedStudies& studies = {});
 
-/// The worst of the runs; as docs/commands/exit-status.md says of runs. Interrupted where a study
-/// has points that were not run.
-int watch_status(const std::vector<batch::WatchedRun>& runs, const WatchedStudies& studies);
-
-/// How runs that go on are come back to.
-std::string come_back(const std::string& what);
-
 }  // namespace sabath::cli
