@@ -5,37 +5,22 @@
 #include <sabath/home/documents.hpp>
 #include <sabath/spec/script_recipe.hpp>
 
+#include <fmt/format.h>
+
 namespace sabath::app {
 namespace {
 
 namespace fs = std::filesystem;
 using base::Error;
-using base::ErrorKind;
 
 /// One script and one asset give the same to everybody, as a generated asset does.
 constexpr std::uint64_t script_seed = 1;
 
-/// Problems that are reported at once, with the first hint.
-class ScriptProblems {
- public:
-  void add(const std::string& text, const std::string& hint) {
-    text_ += (text_.empty() ? "" : "\n") + text;
-    if (hint_.empty()) hint_ = hint;
-  }
-  void finish() const {
-    if (!text_.empty()) throw Error(ErrorKind::usage, text_, hint_);
-  }
-
- private:
-  std::string text_;
-  std::string hint_;
-};
-
+/// Throws Error{usage} for an argument that the script lacks, and for a value that it refuses.
 void check_given(const std::vector<spec::ScriptArgument>& known,
                  const std::string& name,
                  const std::string& value,
-                 const std::string& place,
-                 ScriptProblems& problems) {
+                 const std::string& place) {
   std::vector<std::string> names;
   for (const spec::ScriptArgument& argument : known) {
     names.push_back(argument.parameter.name);
@@ -43,18 +28,15 @@ void check_given(const std::vector<spec::ScriptArgument>& known,
     try {
       spec::parse_parameter(argument.parameter, value);
     } catch (const Error& error) {
-      problems.add(std::string("--arg: ") + error.what(), error.hint());
+      throw Error(base::ErrorKind::usage, std::string("--arg: ") + error.what(), error.hint());
     }
     return;
   }
-  const std::string guess = base::nearest(name, names);
-  std::string listed;
-  for (const std::string& each : names)
-    listed += (listed.empty() ? "it takes " : ", ") + each;
-  problems.add(place + "no argument '" + base::printable(name) + "'",
-               !guess.empty()   ? "did you mean '" + guess + "'?"
-               : listed.empty() ? "it takes none"
-                                : listed);
+  const std::string otherwise =
+      names.empty() ? "it takes none" : fmt::format("it takes {}", fmt::join(names, ", "));
+  throw Error(base::ErrorKind::usage,
+              place + "no argument '" + base::printable(name) + "'",
+              base::did_you_mean(name, names, otherwise));
 }
 
 }  // namespace
@@ -62,15 +44,26 @@ void check_given(const std::vector<spec::ScriptArgument>& known,
 void check_call(const spec::Asset& asset, const ScriptCall& call) {
   const std::vector<spec::ScriptArgument> known = spec::arguments_of(asset, call.script);
   const std::string place = "script '" + call.script + "' of '" + asset.name + "': ";
-  ScriptProblems problems;
-  for (const auto& [name, value] : call.arguments)
-    check_given(known, name, value, place, problems);
+  std::vector<std::string> problems;
+  std::string hint;  // of the first problem
+  const auto add = [&](const std::string& problem, const std::string& help) {
+    problems.push_back(problem);
+    if (hint.empty()) hint = help;
+  };
+  for (const auto& [name, value] : call.arguments) {
+    try {
+      check_given(known, name, value, place);
+    } catch (const Error& error) {
+      add(error.what(), error.hint());
+    }
+  }
   for (const spec::ScriptArgument& argument : known) {
     const std::string& name = argument.parameter.name;
     if (!argument.must_be_given || call.arguments.contains(name)) continue;
-    problems.add(place + "argument '" + name + "' must be given", "--arg " + name + "=...");
+    add(place + "argument '" + name + "' must be given", "--arg " + name + "=...");
   }
-  problems.finish();
+  if (!problems.empty())
+    throw Error(base::ErrorKind::usage, fmt::format("{}", fmt::join(problems, "\n")), hint);
   if (!call.variant.empty())
     asset.environment.value_or(spec::EnvironmentSpec{}).select(call.variant);
 }

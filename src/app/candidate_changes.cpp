@@ -4,34 +4,27 @@
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/execution/session_digests.hpp>
 #include <sabath/home/tuning_variables.hpp>
-#include <sabath/provenance/external_code.hpp>
 #include <sabath/spec/facet.hpp>
-#include <sabath/spec/run_record.hpp>
 #include <sabath/spec/session_variables.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <optional>
-#include <set>
 
 namespace sabath::app {
 namespace {
 
 bool has_input(const planning::RunRequest& request, const std::string& role) {
-  return std::any_of(request.repetition.inputs.begin(),
-                     request.repetition.inputs.end(),
-                     [&](const auto& input) { return input.role == role; });
+  const auto& inputs = request.repetition.inputs;
+  return std::ranges::find(inputs, role, &spec::PlannedInput::role) != inputs.end();
 }
 
 void take_input(planning::RunRequest& request,
                 const planning::RunRequest& from,
                 const std::string& role) {
-  const auto same = [&](const spec::PlannedInput& input) { return input.role == role; };
-  const auto source =
-      std::find_if(from.repetition.inputs.begin(), from.repetition.inputs.end(), same);
-  const auto target =
-      std::find_if(request.repetition.inputs.begin(), request.repetition.inputs.end(), same);
+  const auto source = std::ranges::find(from.repetition.inputs, role, &spec::PlannedInput::role);
+  const auto target = std::ranges::find(request.repetition.inputs, role, &spec::PlannedInput::role);
   if (source == from.repetition.inputs.end() || target == request.repetition.inputs.end()) return;
   *target = *source;
   request.recipe.datasets[role] = source->asset;
@@ -61,12 +54,6 @@ void take_code(planning::RunRequest& request, const RunPair& pair) {
   }
 }
 
-void take_environment(planning::RunRequest& request, const planning::RunRequest& from) {
-  request.variant = from.variant;
-  request.recipe.environment = from.recipe.environment;
-}
-
-/// Takes a tuning variable.
 void take_variable(planning::RunRequest& request,
                    const planning::RunRequest& from,
                    const std::string& name) {
@@ -78,24 +65,39 @@ void take_variable(planning::RunRequest& request,
   if (value != others->end()) variables->insert(*value);
 }
 
-/// Collects the changes. A handler returns whether a difference was of its kind.
 class Builder {
  public:
   explicit Builder(const RunPair& pair) : pair_(pair) {}
 
   void add(const spec::FacetDifference& difference) {
-    using Handler = bool (Builder::*)(const spec::FacetDifference&);
-    static constexpr Handler handlers[] = {&Builder::add_variable,
-                                           &Builder::add_parameter,
-                                           &Builder::add_seed,
-                                           &Builder::add_data,
-                                           &Builder::add_code,
-                                           &Builder::add_environment,
-                                           &Builder::add_cores,
-                                           &Builder::add_session,
-                                           &Builder::add_impossible};
-    for (const Handler handler : handlers) {
-      if ((this->*handler)(difference)) return;
+    const std::string& facet = difference.facet;
+    const std::string& item = difference.item;
+    const planning::RunRequest& from = pair_.request_b;
+    if (const std::string name = variable_of(difference); !name.empty()) {
+      add_variable(name, difference);
+    } else if (facet == "parameters") {
+      add_parameter(difference);
+    } else if (is_seed(difference)) {
+      add_change("seed", difference, [&from](auto& request) { request.seed = from.seed; });
+    } else if (facet == "data") {
+      add_data(difference);
+    } else if (facet == "code" && spec::is_external_code(item)) {
+      impossible_.insert("code: " + item + ": no run keeps what lies elsewhere");
+    } else if (facet == "code" || facet == "recipe") {
+      add_whole_code(difference);
+    } else if (facet == "environment") {
+      add_environment(difference);
+    } else if (facet == "launch" && (item == "cpus" || item == "gpus")) {
+      add_change("cores", difference, [&from](auto& request) {
+        request.placement.slots = from.placement.slots;
+      });
+    } else if (facet == spec::session_facet) {
+      add_session_variable(difference);
+    } else if (facet == spec::opened_facet) {
+      impossible_.insert("file " + item +
+                         ": not tried: it was not kept; bring it back and run A again");
+    } else {
+      impossible_.insert(facet + ": " + why_impossible(facet));
     }
   }
 
@@ -118,9 +120,8 @@ class Builder {
   void add_change(const std::string& name,
                   const spec::FacetDifference& difference,
                   std::function<void(planning::RunRequest&)> apply) {
-    const bool is_known = std::any_of(changes_.begin(), changes_.end(), [&](const auto& known) {
-      return known.change.name == name;
-    });
+    const bool is_known =
+        std::ranges::any_of(changes_, [&](const auto& known) { return known.change.name == name; });
     if (!is_known) changes_.push_back({{name, difference.a, difference.b}, std::move(apply)});
   }
 
@@ -141,102 +142,62 @@ class Builder {
            base::current_environment().contains(name);
   }
 
-  bool add_variable(const spec::FacetDifference& difference) {
-    const std::string name = variable_of(difference);
-    if (name.empty()) return false;
+  void add_variable(const std::string& name, const spec::FacetDifference& difference) {
     if (cannot_be_left_out(name)) {
       impossible_.insert(fmt::format(
           "variable {}: B had none, and runs that are made here get this session's: unset it first",
           name));
-      return true;
+      return;
     }
-    const planning::RunRequest& from = pair_.request_b;
-    add_change("variable " + name, difference, [&from, name](planning::RunRequest& request) {
-      take_variable(request, from, name);
+    add_change("variable " + name, difference, [this_pair = &pair_, name](auto& request) {
+      take_variable(request, this_pair->request_b, name);
     });
-    return true;
   }
 
-  bool add_parameter(const spec::FacetDifference& difference) {
-    if (difference.facet != "parameters") return false;
+  void add_parameter(const spec::FacetDifference& difference) {
     const std::string name = difference.item;
     const auto value = pair_.b.parameters.find(name);
-    if (value == pair_.b.parameters.end() || !pair_.a.parameters.contains(name)) {
-      add_whole_code(difference);  // a parameter of one recipe only
-      return true;
-    }
+    if (value == pair_.b.parameters.end() || !pair_.a.parameters.contains(name))
+      return add_whole_code(difference);  // a parameter of one recipe only
     const std::string text = spec::to_string(value->second);
-    add_change("parameter " + name, difference, [name, text](planning::RunRequest& request) {
-      request.set[name] = text;
-    });
-    return true;
-  }
-
-  bool add_seed(const spec::FacetDifference& difference) {
-    const bool is_seed =
-        difference.facet == "seed" ||
-        (difference.facet == "determinism" &&
-         (difference.item == "sample_order" || difference.item.starts_with("seed.")));
-    if (!is_seed) return false;
-    const planning::RunRequest& from = pair_.request_b;
     add_change(
-        "seed", difference, [&from](planning::RunRequest& request) { request.seed = from.seed; });
-    return true;
+        "parameter " + name, difference, [name, text](auto& request) { request.set[name] = text; });
   }
 
-  bool add_data(const spec::FacetDifference& difference) {
-    if (difference.facet != "data") return false;
+  static bool is_seed(const spec::FacetDifference& difference) {
+    return difference.facet == "seed" ||
+           (difference.facet == "determinism" &&
+            (difference.item == "sample_order" || difference.item.starts_with("seed.")));
+  }
+
+  void add_data(const spec::FacetDifference& difference) {
     const planning::RunRequest& from = pair_.request_b;
     const std::string role = difference.item;
-    if (!has_input(pair_.request_a, role) || !has_input(from, role)) {
-      add_whole_code(difference);  // data of one recipe only
-      return true;
-    }
-    add_change("data " + role, difference, [&from, role](planning::RunRequest& request) {
+    if (!has_input(pair_.request_a, role) || !has_input(from, role))
+      return add_whole_code(difference);  // data of one recipe only
+    add_change("data " + role, difference, [&from, role](auto& request) {
       take_input(request, from, role);
     });
-    return true;
   }
 
   void add_whole_code(const spec::FacetDifference& difference) {
-    add_change("code", difference, [this_pair = &pair_](planning::RunRequest& request) {
+    add_change("code", difference, [this_pair = &pair_](auto& request) {
       take_code(request, *this_pair);
     });
   }
 
-  bool add_code(const spec::FacetDifference& difference) {
-    if (difference.facet == "code" && spec::is_external_code(difference.item)) {
-      impossible_.insert("code: " + difference.item + ": no run keeps what lies elsewhere");
-      return true;
-    }
-    if (difference.facet != "code" && difference.facet != "recipe") return false;
-    add_whole_code(difference);
-    return true;
-  }
-
-  bool add_environment(const spec::FacetDifference& difference) {
-    if (difference.facet != "environment") return false;
+  void add_environment(const spec::FacetDifference& difference) {
     const planning::RunRequest& from = pair_.request_b;
     const bool is_requested = pair_.request_a.variant != from.variant ||
                               !(pair_.request_a.recipe.environment == from.recipe.environment);
     if (is_requested) {
-      add_change("environment", difference, [&from](planning::RunRequest& request) {
-        take_environment(request, from);
+      add_change("environment", difference, [&from](auto& request) {
+        request.variant = from.variant;
+        request.recipe.environment = from.recipe.environment;
       });
     } else if (!environment_) {
       environment_ = difference;
     }
-    return true;
-  }
-
-  bool add_cores(const spec::FacetDifference& difference) {
-    if (difference.facet != "launch" || (difference.item != "cpus" && difference.item != "gpus"))
-      return false;
-    const planning::RunRequest& from = pair_.request_b;
-    add_change("cores", difference, [&from](planning::RunRequest& request) {
-      request.placement.slots = from.placement.slots;
-    });
-    return true;
   }
 
   /// Records have digests of values. So a run takes a value only from this session, where it has
@@ -252,7 +213,7 @@ class Builder {
     if (is_as_in_a && is_as_in_b) {
       add_change("variable " + difference.item,
                  difference,
-                 [name = variable.name, is_set = of_b.has_value()](planning::RunRequest& request) {
+                 [name = variable.name, is_set = of_b.has_value()](auto& request) {
                    if (is_set) {
                      request.placement.left_out.erase(name);
                    } else {
@@ -268,29 +229,13 @@ class Builder {
         fmt::format("variable {}: not tried: its value was not kept; {}", difference.item, hint));
   }
 
-  bool add_session(const spec::FacetDifference& difference) {
-    if (difference.facet == spec::session_facet) {
-      add_session_variable(difference);
-    } else if (difference.facet == spec::opened_facet) {
-      impossible_.insert("file " + difference.item +
-                         ": not tried: it was not kept; bring it back and run A again");
-    } else {
-      return false;
-    }
-    return true;
-  }
-
-  bool add_impossible(const spec::FacetDifference& difference) {
-    const std::string& facet = difference.facet;
-    const char* const why =
-        facet == "host"          ? "another machine cannot be made here"
-        : facet == "launch"      ? "it is how the run was started"
-        : facet == "packages"    ? "they are of a Python that no layer of the recipe makes"
-        : facet == "libraries"   ? "what a run loads cannot be asked for"
-        : facet == "determinism" ? "what a code does in its run cannot be asked for"
-                                 : "no run can be asked for with that";
-    impossible_.insert(facet + ": " + why);
-    return true;
+  static std::string why_impossible(const std::string& facet) {
+    return facet == "host"          ? "another machine cannot be made here"
+           : facet == "launch"      ? "it is how the run was started"
+           : facet == "packages"    ? "they are of a Python that no layer of the recipe makes"
+           : facet == "libraries"   ? "what a run loads cannot be asked for"
+           : facet == "determinism" ? "what a code does in its run cannot be asked for"
+                                    : "no run can be asked for with that";
   }
 
   struct SessionVariable {

@@ -37,8 +37,8 @@ struct CandidateChanges {
   std::map<std::string, std::string> not_as_in_a{};
 };
 
-/// Returns the differences between two runs as changes that `explain` can try. A new kind of change
-/// is one more handler in the .cpp. `pair` must outlive the result.
+/// Returns the differences between two runs as changes that `explain` can try. `pair` must
+/// outlive the result.
 CandidateChanges candidate_changes(const std::vector<spec::FacetDifference>& differences,
                                    const RunPair& pair);
 

@@ -1,6 +1,7 @@
 #include <sabath/analysis/check_cases.hpp>
 #include <sabath/analysis/check_samples.hpp>
 #include <sabath/app/check_runs.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/compare/baseline_verdict.hpp>
 #include <sabath/compare/speed.hpp>
 #include <sabath/home/baseline_files.hpp>
@@ -26,11 +27,10 @@ CheckCase no_entry(const spec::Baseline& baseline,
   CheckCase one;
   one.name = "baseline";
   const home::NearestEntry nearest = home::nearest_entry(baseline, key);
-  const bool is_proposed =
-      std::any_of(baseline.entries.begin(), baseline.entries.end(), [&](const auto& entry) {
-        return !entry.accepted &&
-               home::key_differences(home::completed(key, entry), entry.holds_for).empty();
-      });
+  const bool is_proposed = std::ranges::any_of(baseline.entries, [&](const auto& entry) {
+    return !entry.accepted &&
+           home::key_differences(home::completed(key, entry), entry.holds_for).empty();
+  });
   if (is_proposed) {
     one.reason =
         "what the baseline has for these runs is proposed and nobody accepted it; "
@@ -56,9 +56,8 @@ CheckCase no_entry(const spec::Baseline& baseline,
 }
 
 std::string against_text(const BaselineEntry& entry) {
-  return fmt::format("{} run{}, accepted by {} on {:.10}{}",
-                     entry.runs.size(),
-                     entry.runs.size() == 1 ? "" : "s",
+  return fmt::format("{}, accepted by {} on {:.10}{}",
+                     base::counted(entry.runs.size(), "run"),
                      entry.accepted->by,
                      entry.accepted->at,
                      entry.accepted->note.empty() ? "" : ": " + entry.accepted->note);
@@ -71,9 +70,8 @@ void note_facets(const BaselineEntry& entry,
   const auto differs = [&](const char* facet, std::string analysis::CheckSample::*digest) {
     const auto known = entry.facets.find(facet);
     if (known == entry.facets.end() || known->second == "several") return false;
-    return std::any_of(group.runs.begin(), group.runs.end(), [&](const analysis::CheckSample& run) {
-      return run.*digest != known->second;
-    });
+    return std::ranges::any_of(
+        group.runs, [&](const analysis::CheckSample& run) { return run.*digest != known->second; });
   };
   for (const auto& [facet, digest] :
        {std::pair{"code", &analysis::CheckSample::code},
@@ -86,25 +84,22 @@ void note_facets(const BaselineEntry& entry,
   }
 }
 
-double speed_margin_of(const BaselineEntry& entry, const analysis::SampleGroup& group) {
-  std::set<std::string> nodes;
-  for (const spec::BaselineRun& run : entry.runs)
-    nodes.insert(run.node);
-  for (const analysis::CheckSample& run : group.runs)
-    nodes.insert(run.run.node);
-  return compare::speed_margin(nodes.size() == 1, entry.holds_for.device != spec::any_of_all);
-}
-
 compare::BaselineTerms terms_of(const BaselineEntry& entry,
                                 const analysis::SampleGroup& group,
                                 const CheckRequest& request) {
   compare::BaselineTerms terms;
-  for (const spec::BaselineRun& run : entry.runs)
+  std::set<std::string> nodes;
+  for (const spec::BaselineRun& run : entry.runs) {
     terms.seeds.push_back(run.seed);
+    nodes.insert(run.node);
+  }
+  for (const analysis::CheckSample& run : group.runs)
+    nodes.insert(run.run.node);
   terms.asked = request.require;
   terms.recipe = group.require;
   terms.deterministic = group.deterministic;
-  terms.speed_margin = speed_margin_of(entry, group);
+  terms.speed_margin =
+      compare::speed_margin(nodes.size() == 1, entry.holds_for.device != spec::any_of_all);
   return terms;
 }
 
@@ -117,9 +112,7 @@ compare::JudgedMetric values_of(const spec::BaselineMetric& metric,
     judged.seeds.push_back(run.run.seed);
     judged.disturbed_runs += run.disturbed ? 1 : 0;
   }
-  const auto same = std::find_if(found.begin(), found.end(), [&](const analysis::GroupMetric& one) {
-    return one.name == metric.name;
-  });
+  const auto same = std::ranges::find(found, metric.name, &analysis::GroupMetric::name);
   judged.values =
       same == found.end() ? std::vector<std::optional<double>>(group.runs.size()) : same->values;
   if (same != found.end()) judged.whole = same->whole;
@@ -155,12 +148,9 @@ void add_unknown_metrics(const BaselineEntry& entry,
                          const CheckRequest& request,
                          CheckGroup& checked) {
   const auto is_known = [&](const std::string& name) {
-    const bool has =
-        std::any_of(entry.metrics.begin(), entry.metrics.end(), [&](const auto& metric) {
-          return analysis::bare_name(metric.name) == name;
-        });
-    return has ||
-           std::find(entry.without.begin(), entry.without.end(), name) != entry.without.end();
+    const auto bare = [](const auto& metric) { return analysis::bare_name(metric.name); };
+    return std::ranges::find(entry.metrics, name, bare) != entry.metrics.end() ||
+           std::ranges::find(entry.without, name) != entry.without.end();
   };
   for (const spec::MetricSpec& spec : group.declared) {
     const bool is_asked = spec.performance ? request.performance : request.results;
@@ -192,10 +182,9 @@ void note_explain(const BaselineEntry& entry,
       failed = &judged[i].verdict;
   }
   if (failed == nullptr || entry.runs.empty()) return;
-  const auto run =
-      std::find_if(group.runs.begin(), group.runs.end(), [&](const analysis::CheckSample& one) {
-        return one.run.run_id == failed->failed_run;
-      });
+  const auto run = std::ranges::find_if(group.runs, [&](const analysis::CheckSample& one) {
+    return one.run.run_id == failed->failed_run;
+  });
   if (run == group.runs.end()) return;
   // Without a compared value: a run of the same seed, else the newest.
   const spec::BaselineRun* reference = &entry.runs.back();
@@ -213,22 +202,18 @@ void note_explain(const BaselineEntry& entry,
 void note_own_runs(const BaselineEntry& entry,
                    const analysis::SampleGroup& group,
                    CheckGroup& checked) {
-  const auto own =
-      std::count_if(group.runs.begin(), group.runs.end(), [&](const analysis::CheckSample& run) {
-        return std::any_of(entry.runs.begin(), entry.runs.end(), [&](const auto& known) {
-          return known.run_id == run.run.run_id;
-        });
-      });
+  const auto own = std::ranges::count_if(group.runs, [&](const analysis::CheckSample& run) {
+    return std::ranges::find(entry.runs, run.run.run_id, &spec::BaselineRun::run_id) !=
+           entry.runs.end();
+  });
   if (own == 0) return;
   checked.notes.push_back(
-      fmt::format("{} of {} run{}: the baseline was made of {}, so that agreement proves nothing",
+      fmt::format("{} of {}: the baseline was made of {}, so that agreement proves nothing",
                   own,
-                  group.runs.size(),
-                  group.runs.size() == 1 ? "" : "s",
+                  base::counted(group.runs.size(), "run"),
                   own == 1 ? "it" : "these"));
 }
 
-/// Judges each of the requested metrics by itself.
 std::vector<Judged> judge_each(const BaselineEntry& entry,
                                const analysis::SampleGroup& group,
                                const CheckRequest& request,
@@ -242,10 +227,8 @@ std::vector<Judged> judge_each(const BaselineEntry& entry,
       checked.notes.push_back(metric.name + " is not judged: it has no 'better'");
       continue;
     }
-    const auto declared =
-        std::find_if(group.declared.begin(), group.declared.end(), [&](const auto& spec) {
-          return spec.name == analysis::bare_name(metric.name);
-        });
+    const auto declared = std::ranges::find(
+        group.declared, analysis::bare_name(metric.name), &spec::MetricSpec::name);
     terms.tolerance = declared == group.declared.end() ? spec::Tolerance{} : declared->tolerance;
     terms.margin = declared == group.declared.end() ? std::nullopt : declared->margin;
     const compare::JudgedMetric values = values_of(metric, found, group);

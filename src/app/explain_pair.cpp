@@ -40,7 +40,6 @@ class Hybrids {
         tools_(tools),
         pair_(pair),
         candidates_(candidates),
-        changes_(candidates.changes),
         observer_(observer),
         explanation_(explanation) {}
 
@@ -62,7 +61,7 @@ class Hybrids {
   spec::ChangeNames names(const ChangeSet& changes) const {
     spec::ChangeNames names;
     for (auto i = changes.find_first(); i != ChangeSet::npos; i = changes.find_next(i))
-      names.push_back(changes_[i].change.name);
+      names.push_back(candidates_.changes[i].change.name);
     return names;
   }
   std::vector<spec::ChangeNames> names(const std::vector<ChangeSet>& sets) const {
@@ -94,7 +93,7 @@ class Hybrids {
   double seconds_of_a_run() const {
     if (seconds_.empty()) return pair_.a.wall_s;
     std::vector<double> sorted = seconds_;
-    std::sort(sorted.begin(), sorted.end());
+    std::ranges::sort(sorted);
     return sorted[sorted.size() / 2];
   }
 
@@ -118,8 +117,7 @@ class Hybrids {
       return found;
     }
     if (made_ >= request_.budget) {
-      why_open_ = fmt::format(
-          "the budget of {} run{} is spent", request_.budget, request_.budget == 1 ? "" : "s");
+      why_open_ = fmt::format("the budget of {} is spent", base::counted(request_.budget, "run"));
       return std::nullopt;
     }
     if (!tools_.has_time()) {
@@ -131,7 +129,7 @@ class Hybrids {
     planning::RunRequest request = pair_.request_a;
     request.placement.left_out = candidates_.left_out;
     for (auto i = changes.find_first(); i != ChangeSet::npos; i = changes.find_next(i))
-      changes_[i].apply(request);
+      candidates_.changes[i].apply(request);
     request.tags = {"explain", name};
     request.repetition.run_id.clear();
     request.offline = request_.offline;
@@ -155,10 +153,9 @@ class Hybrids {
   void note_apart(const MadeRun& run, std::vector<spec::FacetDifference> differences) {
     std::erase_if(differences, [&](const spec::FacetDifference& one) {
       return one.facet == spec::session_facet &&
-             std::any_of(
-                 candidates_.not_as_in_a.begin(),
-                 candidates_.not_as_in_a.end(),
-                 [&](const auto& named) { return base::printable(named.first) == one.item; });
+             std::ranges::any_of(candidates_.not_as_in_a, [&](const auto& named) {
+               return base::printable(named.first) == one.item;
+             });
     });
     const auto record =
         run.directory.empty() ? std::nullopt : home::RunFiles(run.directory).read_record();
@@ -184,7 +181,6 @@ class Hybrids {
   const ExplainTools& tools_;
   const RunPair& pair_;
   const CandidateChanges& candidates_;
-  const std::vector<CandidateChange>& changes_;
   base::Observer& observer_;
   spec::Explanation& explanation_;
   std::vector<double> seconds_{};
@@ -304,9 +300,8 @@ std::string reason_of(const SufficientSets& found,
 /// which no change masks another excludes that.
 bool is_necessary_known(const SufficientSets& found, bool is_monotone) {
   if (is_monotone) return true;
-  return std::all_of(found.failed.begin(), found.failed.end(), [&](const ChangeSet& failed) {
-    return found.necessary.is_subset_of(failed);
-  });
+  return std::ranges::all_of(
+      found.failed, [&](const ChangeSet& failed) { return found.necessary.is_subset_of(failed); });
 }
 
 void explain_changes(const ExplainRequest& request,

@@ -8,14 +8,11 @@
 
 #include <algorithm>
 #include <charconv>
-#include <optional>
-#include <utility>
 
 namespace sabath::app {
 namespace {
 
 using base::Error;
-using base::ErrorKind;
 
 /// Problems of a document, reported at once.
 class Problems {
@@ -33,7 +30,7 @@ class Problems {
     const std::string more = count_ > most_told ? "\n" + origin_ + ": and " +
                                                       std::to_string(count_ - most_told) + " more"
                                                 : "";
-    throw Error(ErrorKind::usage, text_ + more, hint_);
+    throw Error(base::ErrorKind::usage, text_ + more, hint_);
   }
 
  private:
@@ -44,7 +41,6 @@ class Problems {
   std::uint64_t count_ = 0;
 };
 
-/// The requested columns.
 struct Wanted {
   std::vector<std::pair<std::string, std::size_t>> facets{};
   std::vector<std::pair<std::string, std::size_t>> metrics{};
@@ -54,7 +50,7 @@ std::optional<std::size_t> column_of(const std::vector<std::string>& header,
                                      const std::string& name,
                                      Problems& problems) {
   const auto is_it = [&](const std::string& cell) { return base::csv_cell(cell) == name; };
-  const auto found = std::find_if(header.begin(), header.end(), is_it);
+  const auto found = std::ranges::find_if(header, is_it);
   const std::string place = ":1: column '" + base::printable(name) + "' ";
   if (found == header.end()) {
     std::vector<std::string> names;
@@ -81,13 +77,12 @@ Wanted wanted_columns(const std::vector<std::string>& header,
                       const std::vector<std::string>& metrics,
                       Problems& problems) {
   Wanted wanted;
-  for (const std::string& name : facets) {
-    if (const auto column = column_of(header, name, problems))
-      wanted.facets.emplace_back(name, *column);
-  }
-  for (const std::string& name : metrics) {
-    if (const auto column = column_of(header, name, problems))
-      wanted.metrics.emplace_back(name, *column);
+  for (const auto& [names, columns] :
+       {std::pair(&facets, &wanted.facets), std::pair(&metrics, &wanted.metrics)}) {
+    for (const std::string& name : *names) {
+      if (const auto column = column_of(header, name, problems))
+        columns->emplace_back(name, *column);
+    }
   }
   problems.throw_if_any();
   return wanted;
@@ -179,7 +174,7 @@ void read_cells(const std::vector<std::string>& fields,
 void check_encoding(std::string_view text, const std::string& origin) {
   const bool is_utf16 = text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF");
   if (!is_utf16 && text.find('\0') == std::string_view::npos) return;
-  throw Error(ErrorKind::usage,
+  throw Error(base::ErrorKind::usage,
               origin + ": is not a table in text" + (is_utf16 ? ": it is UTF-16" : ""),
               "save it as CSV in UTF-8");
 }
@@ -197,7 +192,7 @@ std::vector<ImportedRow> read_imported_rows(std::string_view text,
   table.next(header);
   const auto place = [&] { return ":" + std::to_string(table.line()) + ": "; };
   if (!table.problem().empty())
-    throw Error(ErrorKind::usage, origin + place() + std::string(table.problem()));
+    throw Error(base::ErrorKind::usage, origin + place() + std::string(table.problem()));
   const Wanted wanted = wanted_columns(header, facets, metrics, problems);
   std::vector<ImportedRow> rows;
   for (std::vector<std::string> fields; table.next(fields);) {
@@ -214,7 +209,7 @@ std::vector<ImportedRow> read_imported_rows(std::string_view text,
     }
   }
   problems.throw_if_any();
-  if (rows.empty()) throw Error(ErrorKind::usage, origin + ": has no rows below its header");
+  if (rows.empty()) throw Error(base::ErrorKind::usage, origin + ": has no rows below its header");
   return rows;
 }
 

@@ -11,7 +11,6 @@
 #include <sabath/spec/run_record.hpp>
 
 #include <algorithm>
-#include <functional>
 #include <future>
 #include <optional>
 #include <set>
@@ -109,16 +108,6 @@ std::uint64_t file_at(const fs::path& path) {
   return ::stat(path.c_str(), &status) == 0 ? status.st_ino : 0;
 }
 
-/// Throws where a directory cannot be read, rather than take it for empty.
-fs::directory_iterator folders_in(const fs::path& runs) {
-  std::error_code code;
-  fs::directory_iterator folders(runs, code);
-  if (code && code != std::errc::no_such_file_or_directory) {
-    base::throw_errno(runs.string(), "cannot read", code.value());
-  }
-  return folders;
-}
-
 std::vector<fs::path> notes_in(const fs::path& inbox) {
   std::vector<fs::path> notes;
   std::error_code code;
@@ -126,19 +115,8 @@ std::vector<fs::path> notes_in(const fs::path& inbox) {
     const std::string suffix = entry.path().extension().string();
     if (suffix == ".planned" || suffix == ".finished") notes.push_back(entry.path());
   }
-  std::sort(notes.begin(), notes.end());
+  std::ranges::sort(notes);
   return notes;
-}
-
-/// Makes a record of what a lost run's directory has.
-void keep_record(const home::RunFiles& files,
-                 const spec::RunStatus& status,
-                 base::Observer& observer) {
-  try {
-    execution::write_lost_record(files, status);
-  } catch (const std::exception& error) {
-    observer.warn(files.directory().string() + ": lost without a record: " + error.what());
-  }
 }
 
 /// Looks at a run that is open in the catalog. Closes it where its process is gone without a record
@@ -169,31 +147,28 @@ std::optional<FoundRun> look_again(const catalog::RunRow& row,
     observer.warn("run " + row.id + " was lost: " + std::to_string(left) +
                   " process(es) that it had left were ended");
   }
-  keep_record(files, run.status, observer);
+  try {
+    execution::write_lost_record(files, run.status);
+  } catch (const std::exception& error) {
+    observer.warn(files.directory().string() + ": lost without a record: " + error.what());
+  }
   run.status.updated = base::format_rfc3339(clock.now());
   files.write_status(run.status);
   run.record = files.read_record();
   return run;
 }
 
-/// Warns of an unreadable run directory, so that the others are read. Failures of the catalog
-/// itself are thrown: `read` must not touch it.
-std::optional<FoundRun> warning_of_problems(base::Observer& observer,
-                                            const std::function<std::optional<FoundRun>()>& read) {
-  try {
-    return read();
-  } catch (const Error& error) {
-    observer.warn(error.what(), error.hint());
-    return std::nullopt;
-  }
-}
-
+/// Throws where a directory cannot be read, rather than take it for empty.
 std::vector<fs::path> run_folders(const fs::path& runs) {
+  std::error_code code;
+  const fs::directory_iterator entries(runs, code);
+  if (code && code != std::errc::no_such_file_or_directory)
+    base::throw_errno(runs.string(), "cannot read", code.value());
   std::vector<fs::path> folders;
-  for (const auto& entry : folders_in(runs)) {
+  for (const auto& entry : entries) {
     if (spec::is_run_id(entry.path().filename().string())) folders.push_back(entry.path());
   }
-  std::sort(folders.begin(), folders.end());  // what is put into an index in its order is put fast
+  std::ranges::sort(folders);  // what is put into an index in its order is put fast
   return folders;
 }
 
@@ -300,8 +275,12 @@ void index_inbox(catalog::Catalog& catalog,
     for (const catalog::RunRow& row : catalog.in_state(state)) {
       // Their nodes report the end; RunWatch asks the scheduler for the rest.
       if (!row.batch.empty() && is_written(row.batch)) continue;
-      const auto run =
-          warning_of_problems(observer, [&] { return look_again(row, clock, observer); });
+      std::optional<FoundRun> run;
+      try {
+        run = look_again(row, clock, observer);
+      } catch (const Error& error) {
+        observer.warn(error.what(), error.hint());  // the others are read
+      }
       if (!run) continue;
       if (run->record) {
         catalog.put_record(*run->record, row.directory);

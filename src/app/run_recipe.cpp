@@ -55,9 +55,7 @@ RecipeRunner::RecipeRunner(const planning::RecipePreparer::Tools& tools,
                            launch::Launcher& launcher,
                            home::Folders folders,
                            fs::path program)
-    : documents_(tools.documents),
-      cache_(tools.cache),
-      clock_(tools.clock),
+    : tools_(tools),
       launcher_(launcher),
       folders_(std::move(folders)),
       program_(std::move(program)),
@@ -74,7 +72,7 @@ assets::Generated RecipeRunner::generate(const spec::Asset& asset,
                                          bool offline,
                                          base::Observer& observer,
                                          const std::stop_token& stop) {
-  if (std::find(generating_.begin(), generating_.end(), asset.name) != generating_.end()) {
+  if (std::ranges::find(generating_, asset.name) != generating_.end()) {
     std::string circle;
     for (const std::string& name : generating_)
       circle += "'" + name + "' needs ";
@@ -84,7 +82,7 @@ assets::Generated RecipeRunner::generate(const spec::Asset& asset,
   }
   const Generating generating(generating_, asset.name);
   planning::RunRequest request;
-  request.recipe = documents_.recipe(asset.generate->recipe);
+  request.recipe = tools_.documents.recipe(asset.generate->recipe);
   request.only_stage = asset.generate->stage;
   request.offline = offline;
   request.tags = {"asset:" + asset.name};  // no tag of a user's, and @last passes it by
@@ -105,12 +103,12 @@ assets::Generated RecipeRunner::generate(const spec::Asset& asset,
   }
   for (const spec::OutputRecord& output : record->outputs) {
     if (output.stage != request.only_stage) continue;
-    const auto object = cache_.find(output.digest);
+    const auto object = tools_.cache.find(output.digest);
     made.files.emplace(
         output.path,
         object ? *object
-               : cache_.publish_file(home::RunFiles(outcome.directory).outputs(output.stage) /
-                                     output.path));
+               : tools_.cache.publish_file(home::RunFiles(outcome.directory).outputs(output.stage) /
+                                           output.path));
   }
   return made;
 }
@@ -150,7 +148,7 @@ execution::RunOutcome RecipeRunner::run(const planning::RunRequest& request,
       flight.cancel();
       cancelled = true;
     }
-    clock_.sleep_for(pause);
+    tools_.clock.sleep_for(pause);
     pause = execution::longer_look(pause);
     if (pause > std::chrono::milliseconds(20)) progress.look();
   }

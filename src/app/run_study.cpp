@@ -18,7 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using base::Error;
-using base::ErrorKind;
 using spec::RunState;
 
 /// Longest wait for other drivers; after it cores may be shared.
@@ -161,9 +160,8 @@ class StudyDrive {
 
   /// A run that an earlier driver started without --jobs, for example.
   bool has_unbound_flight() const {
-    return std::any_of(flights_.begin(), flights_.end(), [](const Flight& flight) {
-      return flight.slots.cpus.empty();
-    });
+    return std::ranges::any_of(flights_,
+                               [](const Flight& flight) { return flight.slots.cpus.empty(); });
   }
 
   /// Takes cores and GPUs that no other run of this user has here; any where too few are left.
@@ -172,9 +170,8 @@ class StudyDrive {
     planning::NodeSlots apart = slots_;
     std::string others;
     for (const auto& [id, slots] : execution::slots_taken_here()) {
-      const bool own = std::any_of(flights_.begin(), flights_.end(), [&id = id](const Flight& one) {
-        return one.run.run_id() == id;
-      });
+      const bool own = std::ranges::any_of(
+          flights_, [&id = id](const Flight& one) { return one.run.run_id() == id; });
       if (own) continue;
       apart.occupy(slots);
       others += (others.empty() ? "" : ", ") + id;

@@ -11,110 +11,81 @@ namespace {
 
 constexpr std::uint64_t countless = std::uint64_t{1} << 53U;
 
-/// Calls `visit` with the sets of `size` changes, of `count`, until it returns false. Skips sets
-/// with a part that `is_excluded`.
-class Combinations {
- public:
-  using Visit = std::function<bool(const ChangeSet&)>;
+using Visit = std::function<bool(const ChangeSet&)>;
 
-  Combinations(std::size_t count, Visit is_excluded, Visit visit)
-      : set_(count), is_excluded_(std::move(is_excluded)), visit_(std::move(visit)) {}
-
-  bool of_size(std::size_t size) {
-    set_.reset();
-    return extend(0, size);
+/// Calls `visit` with the sets that have `missing` more changes than `set`, none of them before
+/// `next`, until it returns false. Skips sets with a part that `is_excluded`. Leaves `set` as it
+/// was.
+bool each_of_size(ChangeSet& set,
+                  std::size_t next,
+                  std::size_t missing,
+                  const Visit& is_excluded,
+                  const Visit& visit) {
+  if (missing == 0) return visit(set);
+  for (std::size_t i = next; i + missing <= set.size(); ++i) {
+    set.set(i);
+    const bool continues =
+        is_excluded(set) || each_of_size(set, i + 1, missing - 1, is_excluded, visit);
+    set.reset(i);
+    if (!continues) return false;
   }
+  return true;
+}
 
- private:
-  bool extend(std::size_t next, std::size_t missing) {
-    if (missing == 0) return visit_(set_);
-    for (std::size_t i = next; i + missing <= set_.size(); ++i) {
-      set_.set(i);
-      const bool goes_on = is_excluded_(set_) || extend(i + 1, missing - 1);
-      set_.reset(i);
-      if (!goes_on) return false;
-    }
-    return true;
+std::uint64_t power_of_two(std::size_t exponent) {
+  return exponent < 53 ? std::uint64_t{1} << exponent : countless;
+}
+
+/// Number of subsets of `free` changes that contain none of `sets`. An upper bound once `steps` are
+/// too many.
+std::uint64_t count_avoiding(const std::vector<ChangeSet>& sets,
+                             std::size_t free,
+                             std::size_t& steps) {
+  constexpr std::size_t most_steps = 100'000;
+  if (++steps > most_steps || sets.empty()) return power_of_two(free);
+  if (std::ranges::any_of(sets, [](const auto& set) { return set.none(); })) return 0;
+  const std::size_t change = sets.front().find_first();
+  std::vector<ChangeSet> with = sets;
+  std::vector<ChangeSet> without;
+  for (ChangeSet& set : with) {
+    if (!set.test(change)) without.push_back(set);
+    set.reset(change);
   }
+  const std::uint64_t count = count_avoiding(with, free - 1, steps);
+  return std::min(count + count_avoiding(without, free - 1, steps), countless);
+}
 
-  ChangeSet set_;
-  Visit is_excluded_;
-  Visit visit_;
-};
-
-/// Number of subsets of `free` changes that contain none of `sets`.
-class SubsetCount {
- public:
-  static std::uint64_t avoiding(const std::vector<ChangeSet>& sets, std::size_t free) {
-    return SubsetCount().count(sets, free);
+/// Whether each change of `chosen` is the only one of them in some set of the family.
+bool are_needed(const std::vector<ChangeSet>& family, const ChangeSet& chosen) {
+  for (auto i = chosen.find_first(); i != ChangeSet::npos; i = chosen.find_next(i)) {
+    const bool is_needed = std::ranges::any_of(
+        family, [&](const ChangeSet& set) { return set.test(i) && (set & chosen).count() == 1; });
+    if (!is_needed) return false;
   }
+  return true;
+}
 
- private:
-  static std::uint64_t power_of_two(std::size_t exponent) {
-    return exponent < 53 ? std::uint64_t{1} << exponent : countless;
+/// Calls `visit` with the minimal hitting sets of a family that have all of `chosen` and none of
+/// `excluded`, until it returns false. Returns whether it never did. A search in depth where each
+/// change must be the only one that hits some set (K. Murakami, T. Uno, Discrete Appl. Math. 170,
+/// 2014).
+bool each_hitting_set(const std::vector<ChangeSet>& family,
+                      const ChangeSet& chosen,
+                      ChangeSet excluded,
+                      const Visit& visit) {
+  const auto open =
+      std::ranges::find_if(family, [&](const ChangeSet& set) { return !set.intersects(chosen); });
+  if (open == family.end()) return visit(chosen);
+  for (auto i = open->find_first(); i != ChangeSet::npos; i = open->find_next(i)) {
+    if (excluded.test(i)) continue;
+    ChangeSet further = chosen;
+    further.set(i);
+    if (are_needed(family, further) && !each_hitting_set(family, further, excluded, visit))
+      return false;
+    excluded.set(i);
   }
-
-  std::uint64_t count(const std::vector<ChangeSet>& sets, std::size_t free) {
-    constexpr std::size_t most_steps = 100'000;
-    if (++steps_ > most_steps || sets.empty()) return power_of_two(free);
-    if (std::any_of(sets.begin(), sets.end(), [](const auto& set) { return set.none(); })) return 0;
-    const std::size_t change = sets.front().find_first();
-    std::vector<ChangeSet> with = sets;
-    std::vector<ChangeSet> without;
-    for (ChangeSet& set : with) {
-      if (!set.test(change)) without.push_back(set);
-      set.reset(change);
-    }
-    return std::min(count(with, free - 1) + count(without, free - 1), countless);
-  }
-
-  std::size_t steps_ = 0;
-};
-
-/// Minimal hitting sets of a family, by search in depth where each change must be the only one that
-/// hits some set (K. Murakami, T. Uno, Discrete Appl. Math. 170, 2014).
-class HittingSets {
- public:
-  using Visit = std::function<bool(const ChangeSet&)>;
-
-  HittingSets(const std::vector<ChangeSet>& family, std::size_t count)
-      : family_(family), count_(count) {}
-
-  /// Stops when `visit` returns false. Returns whether it never did.
-  bool for_each(const Visit& visit) const {
-    return extend(ChangeSet(count_), ChangeSet(count_), visit);
-  }
-
- private:
-  bool is_needed(std::size_t change, const ChangeSet& chosen) const {
-    return std::any_of(family_.begin(), family_.end(), [&](const ChangeSet& set) {
-      return set.test(change) && (set & chosen).count() == 1;
-    });
-  }
-  bool are_needed(const ChangeSet& chosen) const {
-    for (auto i = chosen.find_first(); i != ChangeSet::npos; i = chosen.find_next(i)) {
-      if (!is_needed(i, chosen)) return false;
-    }
-    return true;
-  }
-  bool extend(const ChangeSet& chosen, ChangeSet excluded, const Visit& visit) const {
-    const auto open = std::find_if(family_.begin(), family_.end(), [&](const ChangeSet& set) {
-      return !set.intersects(chosen);
-    });
-    if (open == family_.end()) return visit(chosen);
-    for (auto i = open->find_first(); i != ChangeSet::npos; i = open->find_next(i)) {
-      if (excluded.test(i)) continue;
-      ChangeSet further = chosen;
-      further.set(i);
-      if (are_needed(further) && !extend(further, excluded, visit)) return false;
-      excluded.set(i);
-    }
-    return true;
-  }
-
-  const std::vector<ChangeSet>& family_;
-  std::size_t count_;
-};
+  return true;
+}
 
 std::vector<ChangeSet> split(const ChangeSet& set, std::size_t parts) {
   std::vector<ChangeSet> result(parts, ChangeSet(set.size()));
@@ -171,13 +142,12 @@ class Search {
   }
 
   bool contains_found(const ChangeSet& set) const {
-    return std::any_of(found_.begin(), found_.end(), [&](const ChangeSet& found) {
-      return found.is_subset_of(set);
-    });
+    return std::ranges::any_of(found_,
+                               [&](const ChangeSet& found) { return found.is_subset_of(set); });
   }
 
   bool is_in_agreeing(const ChangeSet& set) const {
-    return std::any_of(known_.begin(), known_.end(), [&](const auto& known) {
+    return std::ranges::any_of(known_, [&](const auto& known) {
       return known.second == Outcome::agrees && set.is_subset_of(known.first);
     });
   }
@@ -265,7 +235,7 @@ class Search {
   std::optional<ChangeSet> differing_elsewhere() {
     std::optional<ChangeSet> differing;
     const std::vector<ChangeSet> family = found_;
-    HittingSets(family, count_).for_each([&](const ChangeSet& hitting) {
+    each_hitting_set(family, ChangeSet(count_), ChangeSet(count_), [&](const ChangeSet& hitting) {
       const ChangeSet rest = all_ - hitting;
       if (!is_in_agreeing(rest) && outcome(rest) == Outcome::differs) differing = rest;
       return !differing && !is_over();
@@ -274,15 +244,14 @@ class Search {
   }
 
   void search_by_size() {
-    Combinations sets(
-        count_,
-        [&](const ChangeSet& set) { return contains_found(set); },
-        [&](const ChangeSet& set) {
-          if (outcome(set) == Outcome::differs) confirm(set);
-          return !is_over();
-        });
+    const auto try_set = [&](const ChangeSet& set) {
+      if (outcome(set) == Outcome::differs) confirm(set);
+      return !is_over();
+    };
+    const auto is_superset = [&](const ChangeSet& set) { return contains_found(set); };
+    ChangeSet set(count_);
     for (std::size_t size = 1; size < count_ && !is_over(); ++size)
-      sets.of_size(size);
+      each_of_size(set, 0, size, is_superset, try_set);
   }
 
   // ---- results
@@ -293,19 +262,14 @@ class Search {
     result.unstable = unstable_;
     result.necessary = ChangeSet(count_);
     if (end_ != SearchEnd::searched && end_ != SearchEnd::spent) return result;
-    std::sort(found_.begin(), found_.end(), is_before);
+    std::ranges::sort(found_, is_before);
     for (const ChangeSet& set : found_)
       result.sets.push_back({set, is_minimal(set), confirmed_.contains(set)});
     for (const auto& [set, answer] : known_)
       add_known(set, answer, result);
-    const bool all_confirmed =
-        (result.sets.empty() || confirmed_.contains(ChangeSet(count_))) &&
-        std::all_of(result.sets.begin(), result.sets.end(), [](const SufficientSet& set) {
-          return set.is_confirmed;
-        });
-    const bool all_minimal = std::all_of(result.sets.begin(),
-                                         result.sets.end(),
-                                         [](const SufficientSet& set) { return set.is_minimal; });
+    const bool all_confirmed = (result.sets.empty() || confirmed_.contains(ChangeSet(count_))) &&
+                               std::ranges::all_of(result.sets, &SufficientSet::is_confirmed);
+    const bool all_minimal = std::ranges::all_of(result.sets, &SufficientSet::is_minimal);
     const bool is_searched = end_ == SearchEnd::searched && all_confirmed;
     result.is_complete_if_monotone = all_confirmed && is_complete_if_monotone(result);
     const bool is_assumed = options_.assume_monotone && result.is_complete_if_monotone;
@@ -324,7 +288,7 @@ class Search {
 
   bool is_minimal(const ChangeSet& set) const {
     const std::size_t size = set.count();
-    const auto agreeing = std::count_if(known_.begin(), known_.end(), [&](const auto& known) {
+    const auto agreeing = std::ranges::count_if(known_, [&](const auto& known) {
       return known.second == Outcome::agrees && known.first.is_proper_subset_of(set);
     });
     return size < 53 && static_cast<std::uint64_t>(agreeing) == (std::uint64_t{1} << size) - 1;
@@ -341,26 +305,27 @@ class Search {
   }
 
   void list_untried(SufficientSets& result) const {
-    const auto tried = std::count_if(known_.begin(), known_.end(), [&](const auto& known) {
-      return !contains_found(known.first);
-    });
-    const std::uint64_t candidates = SubsetCount::avoiding(found_, count_);
+    const auto tried = std::ranges::count_if(
+        known_, [&](const auto& known) { return !contains_found(known.first); });
+    std::size_t steps = 0;
+    const std::uint64_t candidates = count_avoiding(found_, count_, steps);
     result.untried_count = candidates - static_cast<std::uint64_t>(tried);
     // A change masks another, against the assumption: this search tries no further set.
     if (options_.assume_monotone && end_ == SearchEnd::searched) return;
     const std::size_t most_steps = known_.size() + 10'000;
-    std::size_t steps = 0;
-    Combinations sets(
-        count_,
-        [&](const ChangeSet& set) { return ++steps > most_steps || contains_found(set); },
-        [&](const ChangeSet& set) {
-          const bool is_implied = options_.assume_monotone && is_in_agreeing(set);
-          if (!known_.contains(set) && !is_implied) result.untried.push_back(set);
-          return result.untried.size() < SufficientSets::most_listed;
-        });
+    steps = 0;
+    const auto is_skipped = [&](const ChangeSet& set) {
+      return ++steps > most_steps || contains_found(set);
+    };
+    const auto list = [&](const ChangeSet& set) {
+      const bool is_implied = options_.assume_monotone && is_in_agreeing(set);
+      if (!known_.contains(set) && !is_implied) result.untried.push_back(set);
+      return result.untried.size() < SufficientSets::most_listed;
+    };
+    ChangeSet set(count_);
     for (std::size_t size = 0; size <= count_ && result.untried_count > result.untried.size();
          ++size) {
-      if (!sets.of_size(size) || steps > most_steps) break;
+      if (!each_of_size(set, 0, size, is_skipped, list) || steps > most_steps) break;
     }
   }
 
@@ -372,9 +337,8 @@ class Search {
     for (const SufficientSet& set : result.sets)
       confirmations += set.is_confirmed ? 0 : 1;
     result.runs_left = std::min(sets + confirmations, countless);
-    const auto remade = std::count_if(known_.begin(), known_.end(), [](const auto& known) {
-      return known.second == Outcome::unresolved;
-    });
+    const auto remade = std::ranges::count_if(
+        known_, [](const auto& known) { return known.second == Outcome::unresolved; });
     result.most_runs_left =
         std::min(result.runs_left + sets + static_cast<std::uint64_t>(remade), countless);
   }
@@ -388,7 +352,8 @@ class Search {
         if (!is_in_agreeing(rest.reset(i))) return false;
       }
     }
-    return HittingSets(found_, count_).for_each([&](const ChangeSet& hitting) {
+    const ChangeSet none(count_);
+    return each_hitting_set(found_, none, none, [&](const ChangeSet& hitting) {
       return is_in_agreeing(all_ - hitting);
     });
   }

@@ -1,7 +1,11 @@
 #include <sabath/base/file_end.hpp>
+#include <sabath/base/text/text_table.hpp>
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <fstream>
+#include <vector>
 
 namespace sabath::base {
 
@@ -14,6 +18,18 @@ std::string read_file_end(const std::filesystem::path& path, std::size_t most_by
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(file.gcount()));
   return text;
+}
+
+std::string last_lines(std::string_view text, std::size_t most, std::string_view between) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    if (text.find_first_not_of(" \t\r") < end) lines.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  if (lines.size() > most)
+    lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(most));
+  return printable(fmt::format("{}", fmt::join(lines, between)));
 }
 
 }  // namespace sabath::base

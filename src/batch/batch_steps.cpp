@@ -1,11 +1,11 @@
 #include <sabath/base/clock.hpp>
 #include <sabath/batch/batch_steps.hpp>
+#include <sabath/launch/scheduler.hpp>
 
 #include <algorithm>
 #include <chrono>
 #include <optional>
 #include <set>
-#include <string>
 
 namespace sabath::batch {
 namespace {
@@ -145,10 +145,21 @@ std::vector<spec::BatchStep> steps_at(const std::vector<PlannedStage>& stages,
 
 void join_due(std::vector<PlannedStage>& stages, const std::vector<PlannedStage>& others) {
   for (PlannedStage& stage : stages) {
-    const auto other = std::ranges::find_if(
-        others, [&](const PlannedStage& one) { return one.name == stage.name; });
+    const auto other = std::ranges::find(others, stage.name, &PlannedStage::name);
     if (other != others.end() && !other->not_due) stage.not_due.reset();
   }
+}
+
+std::string comment_of(const spec::BatchPlan& plan, std::size_t step) {
+  const std::string word = launch::job_word(plan.batch_id);
+  return plan.steps.size() == 1 ? word : word + "-" + std::to_string(step);
+}
+
+std::string never_handed_in(const spec::BatchPlan& plan, std::size_t known) {
+  const std::size_t all = plan.steps.size();
+  if (known + 1 == all) return "step " + std::to_string(all) + " was never handed in";
+  return "steps " + std::to_string(known + 1) + " to " + std::to_string(all) +
+         " were never handed in";
 }
 
 }  // namespace sabath::batch

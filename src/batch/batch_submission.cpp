@@ -1,8 +1,8 @@
 #include "batch_submission.hpp"
 
 #include <sabath/base/process/process_identity.hpp>
+#include <sabath/batch/batch_steps.hpp>
 #include <sabath/batch/cancel_runs.hpp>
-#include <sabath/batch/submit_batch.hpp>
 #include <sabath/home/run_files.hpp>
 
 #include <algorithm>

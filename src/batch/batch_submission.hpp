@@ -5,7 +5,6 @@
 #include <sabath/home/batch_files.hpp>
 #include <sabath/spec/batch.hpp>
 
-#include <cstddef>
 #include <filesystem>
 #include <optional>
 #include <stop_token>

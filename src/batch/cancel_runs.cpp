@@ -1,15 +1,13 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/process/process_identity.hpp>
+#include <sabath/batch/batch_steps.hpp>
 #include <sabath/batch/cancel_runs.hpp>
-#include <sabath/batch/submit_batch.hpp>
 #include <sabath/execution/run_executors.hpp>
-#include <sabath/home/batch_files.hpp>
 #include <sabath/home/run_files.hpp>
 
 #include <algorithm>
 #include <exception>
 #include <map>
-#include <set>
 
 #include <signal.h>
 
@@ -35,7 +33,6 @@ std::vector<std::string> jobs_of(const home::BatchFiles& files,
                     "try again in a moment");
 }
 
-/// Returns the jobs of one batch to cancel.
 std::vector<std::string> jobs_to_cancel(const spec::BatchPlan& plan,
                                         const std::vector<std::string>& jobs,
                                         const std::set<std::string>& unfinished,
@@ -102,10 +99,10 @@ void cancel_here(const std::vector<fs::path>& directories) {
 
 EndingRuns ending_of(const home::BatchFiles& files,
                      const std::set<std::string>& wanted,
-                     const SchedulerOf& scheduler_of,
+                     const MonitorOf& monitor_of,
                      const std::stop_token& stop) {
   spec::BatchPlan plan = files.read_plan();
-  launch::Scheduler& scheduler = scheduler_of(plan.site);
+  launch::Scheduler& scheduler = monitor_of(plan.site).scheduler();
   auto jobs = jobs_to_cancel(
       plan, jobs_of(files, plan, scheduler, stop), unfinished_runs(files, plan), wanted, scheduler);
   return {files,
@@ -139,7 +136,7 @@ void end_runs(const EndingRuns& ending, base::Clock& clock, const std::stop_toke
 }
 
 void cancel_runs(const std::vector<WatchedRun>& runs,
-                 const SchedulerOf& scheduler_of,
+                 const MonitorOf& monitor_of,
                  base::Clock& clock,
                  const std::stop_token& stop) {
   std::vector<fs::path> here;
@@ -167,7 +164,7 @@ void cancel_runs(const std::vector<WatchedRun>& runs,
   std::vector<EndingRuns> all;
   for (const auto& [directory, wanted] : batches)
     try_each([&, &directory = directory, &wanted = wanted] {
-      all.push_back(ending_of(home::BatchFiles(directory), wanted, scheduler_of, stop));
+      all.push_back(ending_of(home::BatchFiles(directory), wanted, monitor_of, stop));
     });
   try_each([&] { cancel_here(here); });
   for (const EndingRuns& one : all)

@@ -23,7 +23,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using base::Error;
-using base::ErrorKind;
 
 constexpr int failed = 1;
 constexpr int interrupted = 130;
@@ -233,9 +232,9 @@ int execute_task(const BatchTask& task,
   const std::vector<std::string> runs = plan.runs_of(task.task);
   const std::string place = task.folder.string() + ": ";
   if (runs.empty())
-    throw Error(ErrorKind::usage, place + "has no task " + std::to_string(task.task));
+    throw Error(base::ErrorKind::usage, place + "has no task " + std::to_string(task.task));
   if (task.step < 1 || task.step > plan.steps.size())
-    throw Error(ErrorKind::usage, place + "has no step " + std::to_string(task.step));
+    throw Error(base::ErrorKind::usage, place + "has no step " + std::to_string(task.step));
   if (runs.size() > 1) return PackedRuns(task, plan, node, tools).run(stop);
   execution::NodeSettings settings = node;
   settings.batch = execution::BatchPart{task.folder, plan, task.step};

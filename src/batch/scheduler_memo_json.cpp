@@ -10,10 +10,6 @@ namespace {
 
 using nlohmann::json;
 
-std::string time_text(base::WallTime time) {
-  return base::format_rfc3339(time);
-}
-
 base::WallTime time_of(const json& value) {
   return base::parse_rfc3339(value.get<std::string>()).value_or(base::WallTime{});
 }
@@ -61,25 +57,25 @@ void write_memo(const std::filesystem::path& file, const SchedulerMemo& memo) no
       tasks[task] = {spec::to_string(row.view.phase),
                      row.view.state,
                      row.view.reason,
-                     time_text(row.since),
-                     time_text(row.wanted),
+                     base::format_rfc3339(row.since),
+                     base::format_rfc3339(row.wanted),
                      row.view.is_unheard,
-                     time_text(row.asked)};
+                     base::format_rfc3339(row.asked)};
     }
     const auto rows_of = [](const std::map<std::string, SchedulerMemo::Asked>& questions) {
       json rows = json::object();
       for (const auto& [name, asked] : questions)
-        rows[name] = {time_text(asked.last), asked.times};
+        rows[name] = {base::format_rfc3339(asked.last), asked.times};
       return rows;
     };
     base::make_directories(file.parent_path());
-    const json document = {{"asked", time_text(memo.asked)},
-                           {"first", time_text(memo.first)},
+    const json document = {{"asked", base::format_rfc3339(memo.asked)},
+                           {"first", base::format_rfc3339(memo.first)},
                            {"tasks", tasks},
                            {"searches", rows_of(memo.searches)},
                            {"accounts", rows_of(memo.accounts)},
-                           {"accounted", time_text(memo.accounted)},
-                           {"no_accounting", time_text(memo.no_accounting)}};
+                           {"accounted", base::format_rfc3339(memo.accounted)},
+                           {"no_accounting", base::format_rfc3339(memo.no_accounting)}};
     const std::string text = document.dump(-1, ' ', false, json::error_handler_t::replace);
     base::write_file_atomically(file, text, base::Durability::ordered_only, 0600);
   } catch (const std::exception&) {

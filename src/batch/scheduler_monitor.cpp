@@ -35,6 +35,30 @@ constexpr std::chrono::hours without_accounting{1};
 /// The end of a job is remembered for this long.
 constexpr std::chrono::hours memory{24};
 
+/// These tasks, and those of others that may change and that somebody still wants.
+std::vector<std::string> tasks_to_ask(const SchedulerMemo& memo,
+                                      const std::vector<std::string>& tasks,
+                                      base::WallTime now) {
+  std::vector<std::string> all = tasks;
+  for (const auto& [task, row] : memo.tasks) {
+    const JobPhase phase = row.view.phase;
+    const bool may_change =
+        phase == JobPhase::pending || phase == JobPhase::running || phase == JobPhase::unknown;
+    if (may_change && now - row.wanted < stale) all.push_back(task);
+  }
+  std::ranges::sort(all);
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
+}
+
+void take_answer(launch::JobView view, base::WallTime now, TaskView& row) {
+  const bool same = row.since != base::WallTime{} && row.view.phase == view.phase &&
+                    row.view.is_unheard == view.is_unheard;
+  if (!same) row.since = now;
+  row.view = std::move(view);
+  row.asked = now;
+}
+
 }  // namespace
 
 SchedulerMonitor::SchedulerMonitor(launch::Scheduler& scheduler,
@@ -67,34 +91,6 @@ bool SchedulerMonitor::is_due(const SchedulerMemo& memo, const std::vector<std::
   };
   return now - memo.asked >= seconds(1) && std::ranges::any_of(tasks, wants);
 }
-
-namespace {
-
-/// These tasks, and those of others that may change and that somebody still wants.
-std::vector<std::string> tasks_to_ask(const SchedulerMemo& memo,
-                                      const std::vector<std::string>& tasks,
-                                      base::WallTime now) {
-  std::vector<std::string> all = tasks;
-  for (const auto& [task, row] : memo.tasks) {
-    const JobPhase phase = row.view.phase;
-    const bool may_change =
-        phase == JobPhase::pending || phase == JobPhase::running || phase == JobPhase::unknown;
-    if (may_change && now - row.wanted < stale) all.push_back(task);
-  }
-  std::ranges::sort(all);
-  all.erase(std::unique(all.begin(), all.end()), all.end());
-  return all;
-}
-
-void take_answer(launch::JobView view, base::WallTime now, TaskView& row) {
-  const bool same = row.since != base::WallTime{} && row.view.phase == view.phase &&
-                    row.view.is_unheard == view.is_unheard;
-  if (!same) row.since = now;
-  row.view = std::move(view);
-  row.asked = now;
-}
-
-}  // namespace
 
 void SchedulerMonitor::ask(SchedulerMemo& memo,
                            const std::vector<std::string>& tasks,
@@ -170,15 +166,15 @@ SchedulerMonitor::Search SchedulerMonitor::find(const std::string& comment,
   return search;
 }
 
-void SchedulerMonitor::ask_for_accounts(SchedulerMemo& memo,
-                                        const std::vector<std::vector<std::string>>& groups,
-                                        std::map<std::string, launch::JobUse>& uses,
-                                        const std::stop_token& stop) {
+std::map<std::string, launch::JobUse> SchedulerMonitor::ask_for_accounts(
+    SchedulerMemo& memo,
+    const std::vector<std::vector<std::string>>& groups,
+    const std::stop_token& stop) {
   const base::WallTime now = clock_.now();
   const auto passed = [&](base::WallTime time) {
     return now < time ? std::chrono::nanoseconds::max() : now - time;
   };
-  if (passed(memo.no_accounting) < without_accounting || passed(memo.accounted) < often) return;
+  if (passed(memo.no_accounting) < without_accounting || passed(memo.accounted) < often) return {};
   const auto is_due = [&](const std::string& task) {
     const auto row = memo.accounts.find(task);
     if (row == memo.accounts.end()) return true;
@@ -189,9 +185,8 @@ void SchedulerMonitor::ask_for_accounts(SchedulerMemo& memo,
   for (const auto& group : groups) {
     if (std::ranges::all_of(group, is_due)) due.insert(due.end(), group.begin(), group.end());
   }
-  if (due.empty()) return;
+  if (due.empty()) return {};
   launch::Accounting found = scheduler_.accounting(due, stop);
-  uses = std::move(found.uses);
   memo.accounted = now;
   if (found.is_absent) memo.no_accounting = now;
   std::erase_if(memo.accounts,
@@ -199,7 +194,7 @@ void SchedulerMonitor::ask_for_accounts(SchedulerMemo& memo,
   const std::set<std::string> asked(due.begin(), due.end());
   for (const auto& group : groups) {
     const bool has_all =
-        std::ranges::all_of(group, [&](const auto& task) { return uses.contains(task); });
+        std::ranges::all_of(group, [&](const auto& task) { return found.uses.contains(task); });
     for (const std::string& task : group) {
       if (!asked.contains(task)) continue;
       if (has_all) memo.accounts.erase(task);
@@ -207,16 +202,16 @@ void SchedulerMonitor::ask_for_accounts(SchedulerMemo& memo,
     }
   }
   write_memo(file_, memo);
+  return std::move(found.uses);
 }
 
 std::map<std::string, launch::JobUse> SchedulerMonitor::accounting(
     const std::vector<std::vector<std::string>>& groups, const std::stop_token& stop) {
-  std::map<std::string, launch::JobUse> uses;
-  if (groups.empty() || scheduler_.description().accounting.empty()) return uses;
+  if (groups.empty() || scheduler_.description().accounting.empty()) return {};
   const execution::HostLock lock(lock_, lock_patience, clock_);
+  if (!lock.is_held()) return {};
   SchedulerMemo memo = read_memo(file_);
-  if (lock.is_held()) ask_for_accounts(memo, groups, uses, stop);
-  return uses;
+  return ask_for_accounts(memo, groups, stop);
 }
 
 void SchedulerMonitor::forget() {

@@ -5,10 +5,10 @@
 #include <sabath/base/version.hpp>
 #include <sabath/batch/batch_steps.hpp>
 #include <sabath/batch/cancel_runs.hpp>
-#include <sabath/batch/submit_batch.hpp>
 #include <sabath/batch/submit_runs.hpp>
+#include <sabath/home/batch_bundle.hpp>
+#include <sabath/home/program_bundle.hpp>
 #include <sabath/home/run_files.hpp>
-#include <sabath/home/tuning_variables.hpp>
 #include <sabath/planning/expand_study.hpp>
 
 #include <algorithm>
@@ -31,6 +31,86 @@ spec::BatchPlan batch_of(const std::string& id, const SubmitTools& tools) {
   plan.created = base::format_rfc3339(tools.clock.now());
   plan.sabath_version = base::version();
   return plan;
+}
+
+/// Files to and from a node that does not see ours.
+void move_files(const home::BatchFiles& files,
+                const spec::BatchPlan& plan,
+                const fs::path& program,
+                launch::BatchJob& job) {
+  const home::Bundle bundle = home::make_bundle(files, plan);
+  if (plan.site.program.empty()) job.inputs = home::program_bundle(program, files.directory());
+  job.inputs.push_back(bundle.archive);
+  job.inputs.insert(job.inputs.end(), bundle.inputs.begin(), bundle.inputs.end());
+  job.outputs = {home::returned_name("{task}")};
+  job.argv = {"exec", "--bundle", bundle.archive.string()};
+}
+
+launch::BatchJob job_of(const home::BatchFiles& files,
+                        const spec::BatchPlan& plan,
+                        std::size_t step,
+                        const SubmitTools& tools) {
+  launch::BatchJob job;
+  job.name = plan.batch_id;
+  job.comment = comment_of(plan, step);
+  job.script = files.script(step);
+  job.log = files.log(step);
+  job.argv = {"exec", "--batch", files.directory().string()};
+  if (tools.scheduler.description().moves_files()) move_files(files, plan, tools.program, job);
+  job.argv.insert(job.argv.begin(),
+                  plan.site.program.empty() ? tools.program.string() : plan.site.program);
+  job.argv.insert(job.argv.end(), {"--task", "{task}"});
+  if (plan.steps.size() > 1) job.argv.insert(job.argv.end(), {"--step", std::to_string(step)});
+  job.tasks = plan.is_array() ? plan.tasks() : 0;
+  job.resources = plan.steps.at(step - 1).resources;
+  return job;
+}
+
+/// Returns the first job of a batch that has to wait for another one. Nothing where that is over:
+/// the scheduler may have forgotten it.
+void wait_for_earlier(const home::BatchFiles& files,
+                      const spec::BatchPlan& plan,
+                      launch::BatchJob& job) {
+  if (!plan.after) return;
+  const home::BatchFiles earlier(files.directory().parent_path() / *plan.after);
+  const auto jobs = earlier.read_jobs();
+  const spec::BatchPlan its = earlier.read_plan();
+  std::error_code code;
+  const auto has_ended = [&](const std::string& run) {
+    return fs::exists(earlier.ended() / run, code);
+  };
+  if (!jobs || jobs->jobs.empty() || std::ranges::all_of(its.runs, has_ended)) return;
+  job.after_any = jobs->jobs.back();
+  job.after_any_is_array = its.is_array();
+}
+
+/// Submits a batch to the scheduler. Throws as launch::Scheduler::submit; writes down what was
+/// accepted before.
+void submit_batch(const home::BatchFiles& files,
+                  const spec::BatchPlan& plan,
+                  const SubmitTools& tools,
+                  const std::stop_token& stop) {
+  files.note_submitter();
+  spec::BatchJobs jobs;
+  const auto is_cancelled = [&] {
+    return std::ranges::all_of(plan.runs,
+                               [&](const std::string& run) { return files.is_cancelled(run); });
+  };
+  for (std::size_t step = 1; step <= plan.steps.size(); ++step) {
+    if (step > 1 && is_cancelled())
+      throw launch::Refusal(base::ErrorKind::interrupted, "it was cancelled meanwhile");
+    launch::BatchJob job = job_of(files, plan, step, tools);
+    if (jobs.jobs.empty()) {
+      wait_for_earlier(files, plan, job);
+    } else {
+      job.after = jobs.jobs.back();
+    }
+    jobs.jobs.push_back(tools.scheduler.submit(job, stop));
+    jobs.submitted = base::format_rfc3339(tools.clock.now());
+    files.write_jobs(jobs);
+  }
+  // A process that cancelled the batch did not know of the last job.
+  if (plan.steps.size() > 1 && is_cancelled()) tools.scheduler.cancel(jobs.jobs, stop);
 }
 
 /// Closes what the scheduler lacks: nobody waits for it.
@@ -79,7 +159,7 @@ void hand_in(const home::BatchFiles& files,
                           error.hint() + (error.hint().empty() ? "" : "; ") + then);
   };
   try {
-    submit_batch(files, plan, tools.scheduler, tools.program, tools.clock, stop);
+    submit_batch(files, plan, tools, stop);
   } catch (const launch::Refusal& error) {
     refuse(error);
     throw;
@@ -137,14 +217,6 @@ planning::RunRequest at_site(planning::RunRequest request, const spec::Site& sit
   for (spec::Stage& stage : request.recipe.stages)
     stage.resources = resources_at(site, stage.resources);
   return request;
-}
-
-std::vector<std::string> left_behind(const base::Environment& shell, const spec::Site& site) {
-  std::vector<std::string> names;
-  for (const auto& [name, value] : shell) {
-    if (home::is_tuning_variable(name) && !site.variables.contains(name)) names.push_back(name);
-  }
-  return names;
 }
 
 std::vector<spec::BatchStep> jobs_for(const planning::RunRequest& request,

@@ -6,7 +6,12 @@
 #include <sabath/app/run_recipe.hpp>
 #include <sabath/app/run_study.hpp>
 #include <sabath/assets/fetch_assets.hpp>
+#include <sabath/assets/repair_cache.hpp>
+#include <sabath/base/clock.hpp>
+#include <sabath/base/digest.hpp>
 #include <sabath/base/error.hpp>
+#include <sabath/base/observer.hpp>
+#include <sabath/cache/cache_maintenance.hpp>
 #include <sabath/catalog/catalog.hpp>
 #include <sabath/env/environment.hpp>
 #include <sabath/env/prefix_image.hpp>
@@ -21,8 +26,12 @@
 #include <sabath/spec/whole_numbers.hpp>
 
 #include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sabath::cli {
@@ -48,13 +57,29 @@ struct FailedFetch {
   base::Error error;
 };
 
-/// What `report` wrote.
 struct WrittenReport {
   std::string file{};
   std::string format{};
   spec::RunCount runs{};
   std::uint64_t size_bytes = 0;
   std::vector<std::string> notes{};
+};
+
+/// What else than the cache itself knows of what lies in it.
+struct CacheNames {
+  std::map<base::Digest, std::vector<std::string>> assets{};
+  std::map<base::Digest, std::vector<std::string>> runs{};
+
+  /// The name of an asset, else a URL, else nothing.
+  std::string origin_of(const cache::Stored& stored) const;
+};
+
+struct UsageRow {
+  std::string cache{};  ///< the root
+  std::string what{};   ///< "asset", "source", "tree", "object", "environment", "partial", ...
+  std::string name{};
+  std::uint64_t files = 0;
+  std::uint64_t disk_bytes = 0;
 };
 
 /// The answers as JSON documents, for --json. The root is always an object.
@@ -66,7 +91,8 @@ std::string json_answer(const std::vector<catalog::RunRow>& rows,
 std::string json_answer(const std::vector<catalog::DocumentRow>& rows);
 std::string json_answer(const std::vector<env::EnvironmentEntry>& entries);
 std::string json_answer(const std::vector<EnvironmentReport>& reports);
-std::string json_differences(const std::vector<std::string>& differences);
+/// What differs between two environments.
+std::string json_answer(const std::vector<std::string>& differences);
 std::string json_answer(const std::vector<execution::RunOutcome>& outcomes);
 /// Without their runs.
 std::string json_answer(const std::vector<analysis::StudyOutcome>& studies);
@@ -84,8 +110,19 @@ std::string json_answer(const WrittenReport& report);
 std::string json_answer(const analysis::Proposal& proposal);
 std::string json_answer(const std::vector<env::PinnedFile>& files);
 std::string json_answer(const std::vector<env::PrefixImage>& images);
+std::string json_answer(const std::vector<const cache::Stored*>& stored, const CacheNames& names);
+std::string json_answer(const std::vector<UsageRow>& rows,
+                        const std::map<std::string, std::uint64_t>& totals);
+std::string json_answer(const std::vector<cache::Pin>& pins);
+std::string json_answer(const cache::GarbageReport& report, bool dry_run);
+std::string json_answer(const std::vector<assets::Repaired>& repaired);
 /// With `whole` in the metrics that have whole numbers which no double holds.
 std::string json_answer(const spec::RunRecord& record, const spec::WholeSummaries& whole);
+/// Returns an observer that writes what the library reports as JSON lines with a "type":
+/// "progress", "note" or "warning". Progress of one task comes twice a second at most, and when it
+/// ends.
+std::unique_ptr<base::Observer> event_lines(std::function<void(std::string_view line)> write,
+                                            base::Clock& clock);
 /// One line with "type": "result", which ends the events of `fetch`.
 std::string json_result_line(const std::vector<assets::FetchedAsset>& assets,
                              const std::vector<FailedFetch>& failed,

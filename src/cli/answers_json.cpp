@@ -1,16 +1,18 @@
 #include "answers.hpp"
-#include "commands/assets/cache.hpp"
 #include "exit_status.hpp"
+#include "log.hpp"
 
-#include <sabath/base/error.hpp>
 #include <sabath/base/text/json_reader.hpp>
 #include <sabath/base/text/redact.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/spec/baseline.hpp>
 #include <sabath/spec/check_report.hpp>
 #include <sabath/spec/package_lock.hpp>
 #include <sabath/spec/run_record.hpp>
 
 #include <nlohmann/json.hpp>
+
+#include <mutex>
 
 namespace sabath::cli {
 namespace {
@@ -89,6 +91,54 @@ ordered_json error_fields(const base::Error& error) {
           {"hint", base::redact(error.hint())}};
 }
 
+constexpr std::chrono::milliseconds between(500);
+
+/// Names need not be UTF-8.
+std::string line_of(const ordered_json& event) {
+  return event.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+class EventLines final : public base::Observer {
+ public:
+  using Write = std::function<void(std::string_view line)>;
+  EventLines(Write write, base::Clock& clock) : write_(std::move(write)), clock_(clock) {}
+
+  void note(std::string_view text) override {
+    const std::lock_guard lock(mutex_);
+    log_event("note", base::printable(text));
+    write_(line_of({{"type", "note"}, {"text", base::redact(text)}}));
+  }
+
+  void warn(std::string_view text, std::string_view hint) override {
+    const std::lock_guard lock(mutex_);
+    log_event("warning", base::printable(text));
+    write_(
+        line_of({{"type", "warning"}, {"text", base::redact(text)}, {"hint", base::redact(hint)}}));
+  }
+
+  void progress(const base::Progress& progress) override {
+    const std::lock_guard lock(mutex_);
+    const base::SteadyTime now = clock_.steady();
+    const auto [reported, is_first] = reported_.try_emplace(progress.task, now);
+    if (!is_first && !progress.finished && now - reported->second < between) return;
+    reported->second = now;
+    ordered_json event = {{"type", "progress"}, {"task", progress.task}, {"done", progress.done}};
+    if (progress.total) event["total"] = *progress.total;
+    event["unit"] = progress.in_bytes ? "bytes" : "items";
+    if (progress.connections > 0) event["connections"] = progress.connections;
+    if (progress.sources > 0) event["sources"] = progress.sources;
+    event["finished"] = progress.finished;
+    if (progress.finished) reported_.erase(reported);
+    write_(line_of(event));
+  }
+
+ private:
+  Write write_;
+  base::Clock& clock_;
+  std::mutex mutex_;
+  std::map<std::string, base::SteadyTime> reported_{};
+};
+
 }  // namespace
 
 template <class T>
@@ -151,8 +201,13 @@ std::string json_answer(const std::vector<EnvironmentReport>& reports) {
   });
 }
 
-std::string json_differences(const std::vector<std::string>& differences) {
+std::string json_answer(const std::vector<std::string>& differences) {
   return base::pretty_json({{"schema", 1}, {"differences", differences}});
+}
+
+std::unique_ptr<base::Observer> event_lines(std::function<void(std::string_view line)> write,
+                                            base::Clock& clock) {
+  return std::make_unique<EventLines>(std::move(write), clock);
 }
 
 std::string json_result_line(const std::vector<assets::FetchedAsset>& assets,
@@ -174,7 +229,7 @@ std::string json_result_line(const std::vector<assets::FetchedAsset>& assets,
     result["failed"].push_back(std::move(one));
   }
   if (applied) result["applied"] = outcome_json(*applied);
-  return result.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  return line_of(result);
 }
 
 std::string json_answer(const std::vector<execution::RunOutcome>& outcomes) {

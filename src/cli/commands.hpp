@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace sabath::cli {
 
@@ -16,20 +17,14 @@ namespace sabath::cli {
 /// status.
 using Action = std::function<int(Workspace&)>;
 
-/// A command, and what its options are read into. Both live as long as the parser.
+/// Returns a new command of `parent`, whose action is `run`, and what its options are read into.
+/// Both live as long as the parser.
 template <class Options>
-struct Command {
-  OptionParser& parser;
-  Options& options;
-};
-
-/// A command of `parent` whose action is `run`.
-template <class Options>
-Command<Options> add_command(OptionParser& parent,
-                             Action& action,
-                             const std::string& name,
-                             const std::string& description,
-                             int (*run)(const Options&, Workspace&)) {
+std::pair<OptionParser&, Options&> add_command(OptionParser& parent,
+                                               Action& action,
+                                               const std::string& name,
+                                               const std::string& description,
+                                               int (*run)(const Options&, Workspace&)) {
   auto options = std::make_shared<Options>();
   OptionParser* parser = parent.add_subcommand(name, description);
   parser->callback([&action, options, run] {
@@ -38,33 +33,23 @@ Command<Options> add_command(OptionParser& parent,
   return {*parser, *options};
 }
 
-void setup_list(OptionParser& app, Action& action);
-void setup_search(OptionParser& app, Action& action);
-void setup_show(OptionParser& app, Action& action);
-void setup_fetch(OptionParser& app, Action& action);
-void setup_verify(OptionParser& app, Action& action);
-void setup_env(OptionParser& app, Action& action);
-void setup_run(OptionParser& app, Action& action);
-void setup_exec(OptionParser& app, Action& action);
-void setup_status(OptionParser& app, Action& action);
-void setup_wait(OptionParser& app, Action& action);
-void setup_logs(OptionParser& app, Action& action);
-void setup_cancel(OptionParser& app, Action& action);
-void setup_collect(OptionParser& app, Action& action);
-void setup_compare(OptionParser& app, Action& action);
-void setup_report(OptionParser& app, Action& action);
-void setup_explain(OptionParser& app, Action& action);
-void setup_baseline(OptionParser& app, Action& action);
-void setup_check(OptionParser& app, Action& action);
-void setup_repro(OptionParser& app, Action& action);
-void setup_import(OptionParser& app, Action& action);
-void setup_probe(OptionParser& app, Action& action);
-void setup_cache(OptionParser& app, Action& action);
-void setup_catalog(OptionParser& app, Action& action);
-void setup_completion(OptionParser& app, Action& action);
-void setup_doctor(OptionParser& app, Action& action);
-void setup_help(OptionParser& app, Action& action);
-void setup_ask_library(OptionParser& app, Action& action);
+/// Answers with `value` as JSON where that is asked for, else with `text`. Returns `status`.
+template <class T>
+int answer_with(const T& value,
+                const std::string& text,
+                Workspace& workspace,
+                ExitStatus status = exit_done) {
+  workspace.answer(workspace.json() ? json_answer(value) : text);
+  return status;
+}
+
+/// Adds a command to the program.
+using Setup = void(OptionParser& app, Action& action);
+Setup setup_list, setup_search, setup_show, setup_fetch, setup_verify, setup_env, setup_run,
+    setup_exec, setup_status, setup_wait, setup_logs, setup_cancel, setup_collect, setup_compare,
+    setup_report, setup_explain, setup_baseline, setup_check, setup_repro, setup_import,
+    setup_probe, setup_cache, setup_catalog, setup_completion, setup_doctor, setup_help,
+    setup_ask_library;
 
 /// `env list`, which `list envs` is too.
 int list_environments(Workspace& workspace);

@@ -62,10 +62,7 @@ std::size_t display_width(std::string_view text) {
 
 std::string cut_to_width(std::string_view text, std::size_t columns) {
   const std::vector<Character> characters = characters_of(text);
-  std::size_t width = 0;
-  for (const Character& character : characters)
-    width += character.columns;
-  if (width <= columns) return std::string(text);
+  if (display_width(text) <= columns) return std::string(text);
   if (columns == 0) return {};
   // The end of a name tells more (its number, its suffix): it gets the larger part.
   const std::size_t for_begin = (columns - 1) / 3;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace sabath::cli {
 namespace {
@@ -25,9 +26,28 @@ constexpr std::array<Kind, 11> kinds{{{ErrorKind::usage, "usage", exit_usage},
                                       {ErrorKind::interrupted, "interrupted", exit_interrupted},
                                       {ErrorKind::internal, "internal", exit_bug}}};
 
+constexpr std::array<std::pair<spec::Verdict, ExitStatus>, 4> verdicts{
+    {{spec::Verdict::pass, exit_done},
+     {spec::Verdict::fail, exit_no},
+     {spec::Verdict::inconclusive, exit_inconclusive},
+     {spec::Verdict::not_comparable, exit_not_comparable}}};
+
+/// Of all other states nobody knows the end.
+constexpr std::array<std::pair<spec::RunState, ExitStatus>, 4> states{
+    {{spec::RunState::ok, exit_done},
+     {spec::RunState::imported, exit_done},
+     {spec::RunState::failed, exit_no},
+     {spec::RunState::interrupted, exit_interrupted}}};
+
 const Kind& row_of(ErrorKind kind) {
-  return *std::find_if(
-      kinds.begin(), kinds.end() - 1, [&](const Kind& row) { return row.kind == kind; });
+  const auto found = std::ranges::find(kinds, kind, &Kind::kind);
+  return found == kinds.end() ? kinds.back() : *found;
+}
+
+template <class Table, class Key>
+ExitStatus status_in(const Table& table, Key key, ExitStatus otherwise) {
+  const auto found = std::ranges::find(table, key, &Table::value_type::first);
+  return found == table.end() ? otherwise : found->second;
 }
 
 }  // namespace
@@ -41,35 +61,11 @@ std::string_view name_of(ErrorKind kind) {
 }
 
 ExitStatus exit_status(spec::Verdict verdict) {
-  switch (verdict) {
-    case spec::Verdict::pass:
-      return exit_done;
-    case spec::Verdict::fail:
-      return exit_no;
-    case spec::Verdict::inconclusive:
-      return exit_inconclusive;
-    case spec::Verdict::not_comparable:
-      return exit_not_comparable;
-  }
-  return exit_bug;
+  return status_in(verdicts, verdict, exit_bug);
 }
 
 ExitStatus exit_status(spec::RunState state) {
-  switch (state) {
-    case spec::RunState::ok:
-    case spec::RunState::imported:
-      return exit_done;
-    case spec::RunState::failed:
-      return exit_no;
-    case spec::RunState::interrupted:
-      return exit_interrupted;
-    case spec::RunState::planned:
-    case spec::RunState::running:
-    case spec::RunState::lost:
-    case spec::RunState::unknown:
-      return exit_launch;
-  }
-  return exit_bug;
+  return status_in(states, state, exit_launch);
 }
 
 }  // namespace sabath::cli

@@ -1,6 +1,7 @@
 #include "fetch_services.hpp"
 
 #include <sabath/base/file.hpp>
+#include <sabath/base/process/variables.hpp>
 #include <sabath/base/version.hpp>
 #include <sabath/fetch/resolvers.hpp>
 #include <sabath/fetch/tools.hpp>
@@ -13,9 +14,7 @@ namespace sabath::cli {
 namespace {
 
 std::string variable_of_session(const char* name) {
-  const auto environment = base::current_environment();
-  const auto found = environment.find(name);
-  return found == environment.end() ? std::string() : found->second;
+  return base::variable_of(base::current_environment(), name);
 }
 
 /// As configured; HF_ENDPOINT is what huggingface_hub knows too.
@@ -30,10 +29,9 @@ fetch::ServiceEndpoints service_endpoints(const spec::Configuration& configurati
 
 /// Does the user's .netrc, which libcurl reads, have a login for `host`?
 bool netrc_names(std::string_view host) {
-  const auto environment = base::current_environment();
-  const auto home = environment.find("HOME");
-  if (home == environment.end()) return false;
-  const auto text = base::read_file_if_exists(std::filesystem::path(home->second) / ".netrc");
+  const std::string home = variable_of_session("HOME");
+  if (home.empty()) return false;
+  const auto text = base::read_file_if_exists(std::filesystem::path(home) / ".netrc");
   std::istringstream words(text.value_or(""));
   std::string before;
   for (std::string word; words >> word; before = word) {

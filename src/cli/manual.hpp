@@ -1,6 +1,5 @@
 #pragma once
 
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -14,8 +13,5 @@ struct ManualPage {
 
 /// All pages, sorted by name.
 const std::vector<ManualPage>& manual_pages();
-
-/// The whole manual as one man page (roff).
-std::string manual_as_roff();
 
 }  // namespace sabath::cli

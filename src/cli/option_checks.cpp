@@ -25,12 +25,10 @@ void add_rung(OptionParser& command, std::string& rung) {
       ->one_of({"bitwise", "ulp", "tolerance"});
 }
 
-void add_tolerances(OptionParser& command,
-                    std::optional<double>& relative,
-                    std::optional<double>& absolute) {
-  command.add_option("--rtol", relative, "relative tolerance, instead of the recipe's")
+void add_tolerances(OptionParser& command, spec::Tolerance& tolerance) {
+  command.add_option("--rtol", tolerance.relative, "relative tolerance, instead of the recipe's")
       ->check(why_no_amount);
-  command.add_option("--atol", absolute, "absolute tolerance, instead of the recipe's")
+  command.add_option("--atol", tolerance.absolute, "absolute tolerance, instead of the recipe's")
       ->check(why_no_amount);
 }
 

@@ -3,9 +3,9 @@
 #include "option_parser.hpp"
 
 #include <sabath/base/error.hpp>
+#include <sabath/spec/metric.hpp>
 
 #include <chrono>
-#include <optional>
 #include <string>
 
 namespace sabath::cli {
@@ -21,9 +21,7 @@ std::chrono::seconds duration_of(const std::string& option,
 /// --require, the rung that must hold.
 void add_rung(OptionParser& command, std::string& rung);
 /// --rtol and --atol.
-void add_tolerances(OptionParser& command,
-                    std::optional<double>& relative,
-                    std::optional<double>& absolute);
+void add_tolerances(OptionParser& command, spec::Tolerance& tolerance);
 
 /// For Option::check: why the word of an option is not what it must be; empty where it is.
 std::string why_no_amount(const std::string& text);  ///< a finite number of zero or more

@@ -53,11 +53,6 @@ Option* Option::comma_separated() {
   return one_each();
 }
 
-Option* Option::take_all() {
-  option_->take_all();
-  return this;
-}
-
 Option* Option::expected(int least, int most) {
   option_->expected(least, most);
   return this;
@@ -88,8 +83,13 @@ Option* Option::group(const std::string& name) {
   return this;
 }
 
-OptionParser::OptionParser(const std::string& description, const std::string& name)
-    : own_(std::make_unique<CLI::App>(description, name)), app_(own_.get()) {}
+OptionParser::OptionParser(const std::string& description,
+                           const std::string& name,
+                           const std::string& version)
+    : own_(std::make_unique<CLI::App>(description, name)), app_(own_.get()) {
+  app_->set_version_flag("--version", version);
+  app_->fallthrough();
+}
 
 OptionParser::OptionParser(CLI::App* app) : app_(app) {}
 
@@ -119,16 +119,11 @@ template Option* OptionParser::add_option(Text, Pairs&, Text);
 template Option* OptionParser::add_option(Text, std::optional<int>&, Text);
 template Option* OptionParser::add_option(Text, std::optional<std::uint64_t>&, Text);
 template Option* OptionParser::add_option(Text, std::optional<double>&, Text);
-template Option* OptionParser::add_option(Text, std::optional<std::string>&, Text);
 
 Option* OptionParser::add_flag(const std::string& names,
                                bool& value,
                                const std::string& description) {
   return keep(app_->add_flag(names, value, description));
-}
-
-void OptionParser::set_version_flag(const std::string& names, const std::string& text) {
-  app_->set_version_flag(names, text);
 }
 
 OptionParser* OptionParser::add_subcommand(const std::string& name,
@@ -137,20 +132,8 @@ OptionParser* OptionParser::add_subcommand(const std::string& name,
   return commands_.back().get();
 }
 
-OptionParser* OptionParser::get_subcommand(const std::string& name) {
-  return std::find_if(commands_.begin(),
-                      commands_.end(),
-                      [&](const auto& command) { return command->app_->get_name() == name; })
-      ->get();
-}
-
 OptionParser* OptionParser::require_subcommand(int count) {
   app_->require_subcommand(count);
-  return this;
-}
-
-OptionParser* OptionParser::fallthrough() {
-  app_->fallthrough();
   return this;
 }
 
@@ -165,7 +148,7 @@ OptionParser* OptionParser::callback(std::function<void()> call) {
 }
 
 std::optional<ParserAnswer> OptionParser::parse(std::vector<std::string> words) {
-  std::reverse(words.begin(), words.end());  // CLI11 takes the last word first
+  std::ranges::reverse(words);  // CLI11 takes the last word first
   try {
     app_->parse(std::move(words));
   } catch (const CLI::Success& success) {

@@ -29,8 +29,6 @@ class Option {
   Option* one_each();
   /// The same, and commas separate the items of a value.
   Option* comma_separated();
-  Option* take_all();
-  /// The number of values.
   Option* expected(int least, int most);
   Option* excludes(const Option* other);
   Option* needs(const Option* other);
@@ -68,7 +66,8 @@ class OptionParser {
     std::string message{};
   };
 
-  OptionParser(const std::string& description, const std::string& name);
+  /// Of the program, whose own options may follow a sub-command. `version` answers --version.
+  OptionParser(const std::string& description, const std::string& name, const std::string& version);
   ~OptionParser();
   OptionParser(const OptionParser&) = delete;
   OptionParser& operator=(const OptionParser&) = delete;
@@ -78,14 +77,9 @@ class OptionParser {
   template <class T>
   Option* add_option(const std::string& names, T& value, const std::string& description = {});
   Option* add_flag(const std::string& names, bool& value, const std::string& description);
-  void set_version_flag(const std::string& names, const std::string& text);
 
   OptionParser* add_subcommand(const std::string& name, const std::string& description);
-  /// The sub-command of this name, which must be there.
-  OptionParser* get_subcommand(const std::string& name);
   OptionParser* require_subcommand(int count);
-  /// Options of this command may follow a sub-command.
-  OptionParser* fallthrough();
   /// The heading in the help text; empty: not listed.
   OptionParser* group(const std::string& name);
   /// Called when parsing has met the command.
@@ -93,7 +87,6 @@ class OptionParser {
 
   /// Returns what to print where the words ask for --help or --version. Throws Problem.
   std::optional<ParserAnswer> parse(std::vector<std::string> words);
-  /// The sub-command that the words named.
   std::string named_command() const;
   /// The help text of this command, whichever was named.
   std::string help() const;

@@ -1,5 +1,3 @@
-#include "program.hpp"
-
 #include "answers.hpp"
 #include "commands.hpp"
 #include "commands/env/env.hpp"
@@ -24,15 +22,14 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 namespace sabath::cli {
 namespace {
 
-using Setup = void (*)(OptionParser&, Action&);
-
 /// The only list of commands, in the order of `sabath --help`.
-constexpr std::array<Setup, 27> commands{
+constexpr std::array<Setup*, 27> commands{
     setup_fetch,   setup_run,     setup_status,     setup_wait,    setup_logs,     setup_cancel,
     setup_collect, setup_compare, setup_report,     setup_explain, setup_baseline, setup_check,
     setup_repro,   setup_import,  setup_list,       setup_search,  setup_show,     setup_verify,
@@ -52,17 +49,6 @@ int report_error(const base::Error& error, bool json) {
     tell(error.what(), error.hint());
   }
   return exit_status(error.kind());
-}
-
-void setup_globals(OptionParser& app, GlobalOptions& options) {
-  app.set_version_flag("--version", "sabath " + std::string(base::version()));
-  app.add_flag("--json", options.json, "answer with one JSON document on stdout");
-  app.add_flag("-q,--quiet", options.quiet, "no progress and no notes on stderr");
-  app.add_option(
-         "--catalog", options.catalogs, "a further folder with assets and recipes, searched first")
-      ->one_each();
-  app.require_subcommand(1);
-  app.fallthrough();
 }
 
 /// The first word that is neither an option nor the folder of --catalog; empty where there is none.
@@ -85,25 +71,18 @@ int report_parse_error(const CommandOutline& program,
     std::vector<std::string> names;
     for (const CommandOutline& command : program.commands)
       names.push_back(command.name);
-    const bool known = std::find(names.begin(), names.end(), typed) != names.end();
+    const bool known = std::ranges::find(names, typed) != names.end();
     const std::string guess = base::nearest(typed, names);
     if (!known) message = "unknown command '" + typed + "'";
     if (known) hint = "'sabath " + typed + " --help' shows its options";
     if (!known && !guess.empty()) hint = "did you mean '" + guess + "'?";
   }
-  const bool json = std::find(words.begin(), words.end(), "--json") != words.end();
+  const bool json = std::ranges::find(words, "--json") != words.end();
   return report_error(base::Error(base::ErrorKind::usage, message, hint), json);
 }
 
-/// Prints --help and --version, where stdout takes it.
-int answer_about_itself(const ParserAnswer& answer) {
-  try {
-    write_answer(answer.text);
-    return answer.status;
-  } catch (const base::Error& error) {
-    return report_error(error, false);
-  }
-}
+/// With less even the options cannot be read, and the kernel ends the program without a word.
+constexpr rlim_t least_stack_bytes = 256U << 10U;
 
 /// A file that is opened later must not become the one that answers go to. So a closed descriptor
 /// is replaced by one that gives nothing and takes nothing. An answer that is lost is then an
@@ -118,19 +97,28 @@ void fill_standard_descriptors() {
 int parse_and_run(int argc, char** argv) {
   OptionParser app(
       "From a name to a verdict: data, environments, runs and comparisons of surrogate models",
-      "sabath");
+      "sabath",
+      "sabath " + std::string(base::version()));
   GlobalOptions options;
   Action action;
-  setup_globals(app, options);
-  for (const Setup setup : commands)
+  app.add_flag("--json", options.json, "answer with one JSON document on stdout");
+  app.add_flag("-q,--quiet", options.quiet, "no progress and no notes on stderr");
+  app.add_option(
+         "--catalog", options.catalogs, "a further folder with assets and recipes, searched first")
+      ->one_each();
+  app.require_subcommand(1);
+  for (Setup* const setup : commands)
     setup(app, action);
   try {
-    if (const auto answer = app.parse(shielded_arguments(argc, argv)))
-      return answer_about_itself(*answer);
+    if (const auto answer = app.parse(shielded_arguments(argc, argv))) {
+      write_answer(answer->text);
+      return answer->status;
+    }
   } catch (const OptionParser::Problem& problem) {
     return report_parse_error(app.outline(), problem.message, {argv + 1, argv + argc});
   } catch (const base::Error& error) {
-    return report_error(error, false);  // of 'env enter', which is over before anything else begins
+    // Of 'env enter', which is over before anything else begins, or of stdout.
+    return report_error(error, false);
   }
   options.command = app.named_command();
   try {
@@ -148,9 +136,14 @@ int parse_and_run(int argc, char** argv) {
   }
 }
 
-}  // namespace
-
+/// All of sabath, from an argument vector to an exit status.
 int run_program(int argc, char** argv) noexcept {
+  rlimit stack{};
+  if (::getrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_cur < least_stack_bytes) {
+    std::fputs("sabath: error: the limit of the stack is below 256 KiB\n  hint: ulimit -s 8192\n",
+               stderr);
+    return exit_usage;
+  }
   // A reader that goes away (`sabath list | head`) is an error of a write, not a signal.
   ::signal(SIGPIPE, SIG_IGN);
   // So is a file that may grow no further (`ulimit -f`).
@@ -174,4 +167,10 @@ int run_program(int argc, char** argv) noexcept {
   }
 }
 
+}  // namespace
+
 }  // namespace sabath::cli
+
+int main(int argc, char** argv) {
+  return sabath::cli::run_program(argc, argv);
+}

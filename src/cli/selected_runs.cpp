@@ -2,7 +2,6 @@
 
 #include "option_checks.hpp"
 
-#include <sabath/base/error.hpp>
 #include <sabath/base/text/text_table.hpp>
 
 #include <set>

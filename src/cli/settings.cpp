@@ -4,6 +4,7 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/process/variables.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/base/text/utf8.hpp>
 
@@ -14,11 +15,6 @@ namespace sabath::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string value_of(const base::Environment& environment, const std::string& name) {
-  const auto found = environment.find(name);
-  return found == environment.end() ? std::string() : found->second;
-}
 
 /// Records and plans name what lies there, and are UTF-8: another file would be meant.
 fs::path utf8_place(const std::string& what, fs::path place) {
@@ -33,13 +29,13 @@ std::optional<fs::path> folder_from(const base::Environment& environment,
                                     const std::string& own,
                                     const std::string& xdg,
                                     const std::string& below_home) {
-  if (const std::string given = value_of(environment, own); !given.empty()) {
+  if (const std::string given = base::variable_of(environment, own); !given.empty()) {
     return utf8_place(own, fs::absolute(given));
   }
   // The XDG base directory specification: relative values are to be ignored.
-  if (const fs::path base = value_of(environment, xdg); base.is_absolute())
+  if (const fs::path base = base::variable_of(environment, xdg); base.is_absolute())
     return utf8_place(xdg, base / "sabath");
-  const std::string home = value_of(environment, "HOME");
+  const std::string home = base::variable_of(environment, "HOME");
   if (home.empty()) return std::nullopt;
   return utf8_place("HOME", fs::absolute(home) / below_home / "sabath");
 }
@@ -109,7 +105,7 @@ cache::CacheOptions read_cache_options(const base::Environment& environment,
                                        const spec::CacheSettings& settings) {
   cache::CacheOptions options;
   options.shared = settings.shared;
-  const std::string shared = value_of(environment, "SABATH_CACHE_SHARED");
+  const std::string shared = base::variable_of(environment, "SABATH_CACHE_SHARED");
   if (!shared.empty() && shared != "0" && shared != "1") {
     throw usage_error("SABATH_CACHE_SHARED: '" + shared + "' is neither 1 nor 0");
   }
@@ -147,7 +143,7 @@ home::Folders read_folders(const base::Environment& environment,
     throw usage_error("HOME: not set, so runs and the cache have no place", "set SABATH_HOME");
   }
   folders.home = *home;
-  const std::string cache = value_of(environment, "SABATH_CACHE");
+  const std::string cache = base::variable_of(environment, "SABATH_CACHE");
   folders.cache =
       cache.empty() ? folders.home / "cache" : utf8_place("SABATH_CACHE", fs::absolute(cache));
   folders.configuration =

@@ -31,9 +31,7 @@ std::string state_of(const analysis::PointOutcome& point) {
 }
 
 const spec::MetricSummary* summary_of(const spec::RunRecord& record, const std::string& name) {
-  const auto found = std::find_if(record.metrics.begin(),
-                                  record.metrics.end(),
-                                  [&](const auto& metric) { return metric.name == name; });
+  const auto found = std::ranges::find(record.metrics, name, &spec::MetricSummary::name);
   return found == record.metrics.end() ? nullptr : &*found;
 }
 
@@ -48,8 +46,8 @@ std::vector<Shown> shown_metrics(const spec::RunRecord& record) {
   std::vector<Shown> shown;
   for (const bool performance : {false, true}) {
     for (const spec::MetricSummary& metric : record.metrics) {
-      const bool is_new = std::none_of(
-          shown.begin(), shown.end(), [&](const Shown& one) { return one.name == metric.name; });
+      const bool is_new =
+          std::ranges::none_of(shown, [&](const Shown& one) { return one.name == metric.name; });
       if (metric.performance == performance && is_new && shown.size() < most_metrics)
         shown.push_back({metric.name, performance});
     }
@@ -148,7 +146,7 @@ std::string text_of(const analysis::StudyOutcome& outcome) {
     text += "to run again what failed: sabath run --resume " + id + " --retry\n";
   text += "again: " + base::printable(outcome.plan.command) + "\n";
   const std::vector<spec::StudyPoint>& points = outcome.plan.points;
-  if (std::any_of(points.begin(), points.end(), [](const auto& point) { return !point.seed; })) {
+  if (std::ranges::any_of(points, [](const auto& point) { return !point.seed; })) {
     text +=
         "  its runs drew seeds of their own: 'sabath repro RUN' repeats one; --seeds A..B sets "
         "them\n";

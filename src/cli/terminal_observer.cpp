@@ -84,9 +84,8 @@ void TerminalObserver::warn(std::string_view text, std::string_view hint) {
 
 TerminalObserver::Task& TerminalObserver::task_of(const base::Progress& progress,
                                                   base::SteadyTime now) {
-  const auto found = std::find_if(tasks_.begin(), tasks_.end(), [&](const Task& task) {
-    return task.last.task == progress.task;
-  });
+  const auto found = std::ranges::find_if(
+      tasks_, [&](const Task& task) { return task.last.task == progress.task; });
   const bool is_new = found == tasks_.end();
   Task& task = is_new ? tasks_.emplace_back() : *found;
   if (is_new) task.reported = now;
@@ -95,20 +94,13 @@ TerminalObserver::Task& TerminalObserver::task_of(const base::Progress& progress
   return task;
 }
 
-void TerminalObserver::end(const std::string& name) {
-  std::erase_if(tasks_, [&](const Task& task) { return task.last.task == name; });
-}
-
 void TerminalObserver::print_plainly(Task& task, base::SteadyTime now) {
-  if (task.last.finished) {
-    // What took long enough to be shown gets a last line, so that a log tells that it ended.
-    if (task.shown) write_line(progress_line(task.last, task.pace, no_limit));
-    return;
-  }
-  if (now - task.reported < plain_line) return;
-  task.reported = now;
-  task.shown = true;
-  write_line(progress_line(task.last, task.pace, no_limit));
+  const bool is_due = !task.last.finished && now - task.reported >= plain_line;
+  if (is_due) task.reported = now;
+  // What took long enough to be shown gets a last line, so that a log tells that it ended.
+  task.shown = task.shown || is_due;
+  if (is_due || (task.last.finished && task.shown))
+    write_line(progress_line(task.last, task.pace, no_limit));
 }
 
 void TerminalObserver::draw(base::SteadyTime now) {
@@ -141,7 +133,8 @@ void TerminalObserver::progress(const base::Progress& progress) {
   const base::SteadyTime now = clock_.steady();
   Task& task = task_of(progress, now);
   if (!terminal_) print_plainly(task, now);
-  if (progress.finished) end(progress.task);
+  if (progress.finished)
+    std::erase_if(tasks_, [&](const Task& one) { return one.last.task == progress.task; });
   if (!terminal_) return;
   if (tasks_.empty()) {
     clear();

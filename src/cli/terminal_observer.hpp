@@ -33,7 +33,6 @@ class TerminalObserver final : public base::Observer {
     bool shown = false;
   };
   Task& task_of(const base::Progress& progress, base::SteadyTime now);
-  void end(const std::string& name);
   void write_line(const std::string& line);
   void print_plainly(Task& task, base::SteadyTime now);
   void draw(base::SteadyTime now);

@@ -6,7 +6,6 @@
 #include <sabath/app/index_runs.hpp>
 #include <sabath/assets/fetch_packages.hpp>
 #include <sabath/base/error.hpp>
-#include <sabath/base/file.hpp>
 #include <sabath/base/text/printable_json.hpp>
 #include <sabath/base/text/text_table.hpp>
 
@@ -55,23 +54,14 @@ home::Documents& Workspace::documents() {
 }
 
 cache::Cache& Workspace::cache() {
-  if (!cache_) {
-    cache_ =
-        std::make_unique<cache::Cache>(folders().cache, folders().state(), clock_, cache_options());
-  }
+  if (!cache_) cache_.emplace(folders().cache, folders().state(), clock_, cache_options());
   return *cache_;
 }
 
 cache::CacheMaintenance& Workspace::maintenance() {
-  if (!maintenance_) {
-    maintenance_ = std::make_unique<cache::CacheMaintenance>(
-        folders().cache, folders().state(), clock_, cache_options());
-  }
+  if (!maintenance_)
+    maintenance_.emplace(folders().cache, folders().state(), clock_, cache_options());
   return *maintenance_;
-}
-
-std::filesystem::path Workspace::maintenance_root() {
-  return cache().root();
 }
 
 cache::CacheOptions Workspace::cache_options() {
@@ -124,18 +114,16 @@ env::EnvironmentStore& Workspace::environments() {
     const spec::EnvironmentLimits& limits = configuration().environments.limits;
     options.limits = {limits.wall, limits.silence, limits.jobs};
     options.bring = package_files();
-    environments_ = std::make_unique<env::EnvironmentStore>(
-        folders().environments(), processes_, clock_, std::move(options));
+    environments_.emplace(folders().environments(), processes_, clock_, std::move(options));
   }
   return *environments_;
 }
 
 FetchServices& Workspace::fetching() {
   if (!fetching_) {
-    fetching_ = std::make_unique<FetchServices>(
-        configuration(), configuration_folder(), sites(), processes_, clock_, [this] {
-          return stop();
-        });
+    fetching_.emplace(configuration(), configuration_folder(), sites(), processes_, clock_, [this] {
+      return stop();
+    });
   }
   return *fetching_;
 }
@@ -150,8 +138,8 @@ env::BringFiles Workspace::package_files() {
       assets::FetchOptions how;
       how.has_login = fetching().login_lookup();
       // What is to be locked is asked for anew.
-      how.refresh = std::any_of(
-          wanted.begin(), wanted.end(), [](const auto& file) { return file.digests.empty(); });
+      how.refresh =
+          std::ranges::any_of(wanted, [](const auto& file) { return file.digests.empty(); });
       std::vector<cache::Object> objects;
       for (assets::FetchedFile& file : runner()
                                            .preparer()
@@ -226,9 +214,9 @@ std::string memo_of(const spec::Site& site, const spec::SchedulerDescription& de
     const auto has_it = [&](const std::string& word) {
       return word.find(placeholder) != std::string::npos;
     };
-    const bool asks = std::any_of(
-        description.poll.begin(), description.poll.end(), [&](const spec::SchedulerQuestion& one) {
-          return std::any_of(one.command.begin(), one.command.end(), has_it);
+    const bool asks =
+        std::ranges::any_of(description.poll, [&](const spec::SchedulerQuestion& one) {
+          return std::ranges::any_of(one.command, has_it);
         });
     if (asks) name += "-" + launch::job_word(value);
   }
@@ -256,7 +244,7 @@ batch::SchedulerMonitor& Workspace::monitor(const spec::Site& site) {
 
 app::RecipeRunner& Workspace::runner() {
   if (!runner_) {
-    launchers_ = launch::builtin_launchers();
+    launcher_ = launch::local_launcher();
     const planning::RecipePreparer::Tools tools{
         documents(),
         environments(),
@@ -266,8 +254,7 @@ app::RecipeRunner& Workspace::runner() {
         clock_,
         fetching().login_lookup(),
         variant_.empty() ? configuration().environments.variant : variant_};
-    runner_ =
-        std::make_unique<app::RecipeRunner>(tools, *launchers_.front(), folders(), program_path());
+    runner_.emplace(tools, *launcher_, folders(), program_path());
   }
   return *runner_;
 }

@@ -34,8 +34,6 @@ class Workspace {
  public:
   explicit Workspace(const GlobalOptions& options);
 
-  const GlobalOptions& options() const { return options_; }
-  /// Whether answers are JSON documents.
   bool json() const { return options_.json; }
   const home::Folders& folders();
   base::Observer& observer() { return observer_; }
@@ -59,7 +57,7 @@ class Workspace {
   cache::Cache& cache();
   /// Of the same cache.
   cache::CacheMaintenance& maintenance();
-  std::filesystem::path maintenance_root();
+  cache::Inventory inventory() { return maintenance().inventory(observer_, stop()); }
   /// From the configuration; SABATH_LOWER_CACHES and SABATH_CACHE_SHARED go before it.
   cache::CacheOptions cache_options();
   env::EnvironmentStore& environments();
@@ -108,14 +106,14 @@ class Workspace {
   std::optional<spec::Configuration> configuration_;
   std::optional<base::Trust> trust_;
   std::optional<home::Documents> documents_;
-  std::unique_ptr<cache::Cache> cache_;
-  std::unique_ptr<cache::CacheMaintenance> maintenance_;
-  std::unique_ptr<env::EnvironmentStore> environments_;
-  std::unique_ptr<FetchServices> fetching_;
+  std::optional<cache::Cache> cache_;
+  std::optional<cache::CacheMaintenance> maintenance_;
+  std::optional<env::EnvironmentStore> environments_;
+  std::optional<FetchServices> fetching_;
   bool offline_ = false;
   std::unique_ptr<catalog::Catalog> catalog_;
-  std::vector<std::unique_ptr<launch::Launcher>> launchers_;
-  std::unique_ptr<app::RecipeRunner> runner_;
+  std::unique_ptr<launch::Launcher> launcher_;
+  std::optional<app::RecipeRunner> runner_;
   struct Monitored {
     Monitored(const spec::Site& site, Workspace& workspace);
     launch::Scheduler scheduler;

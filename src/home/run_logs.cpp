@@ -104,18 +104,7 @@ std::string last_words(const fs::path& log) {
   std::string text = base::read_file_end(log, most_words + 1);
   // Its first line may have lost its beginning.
   if (text.size() > most_words) text.erase(0, text.find('\n', 1));
-  text = base::redact(text);
-  std::vector<std::string> lines;
-  for (std::size_t from = 0; from < text.size();) {
-    const std::size_t end = std::min(text.find('\n', from), text.size());
-    const std::string line = text.substr(from, end - from);
-    if (line.find_first_not_of(" \t\r") != std::string::npos) lines.push_back(line);
-    from = end + 1;
-  }
-  std::string words;
-  for (std::size_t i = lines.size() - std::min(lines.size(), most_lines); i < lines.size(); ++i)
-    words += (words.empty() ? "" : " | ") + base::printable(lines[i]);
-  return words;
+  return base::last_lines(base::redact(text), most_lines, " | ");
 }
 
 }  // namespace sabath::home

@@ -116,8 +116,8 @@ void require_requested(const spec::SchedulerDescription& scheduler,
   hints.push_back(
       fmt::format("if its jobs have that by default, add \"implied\": [{}] to the site's document",
                   fmt::join(names, ", ")));
-  throw base::Error(
-      base::ErrorKind::usage,
+  throw Error(
+      ErrorKind::usage,
       fmt::format("site '{}': the job needs resources that submissions to {} do not request: {}",
                   site.name,
                   scheduler.name,

@@ -21,7 +21,6 @@ Values values_of(const spec::SchedulerDescription& scheduler,
 /// Returns the path of the file that is submitted instead of the script.
 std::filesystem::path submit_file_of(const BatchJob& job);
 
-/// Returns the text of the job script.
 std::string job_script(const spec::SchedulerDescription& scheduler,
                        const spec::Site& site,
                        const BatchJob& job,

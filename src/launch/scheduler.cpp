@@ -2,7 +2,6 @@
 #include "scheduler_answers.hpp"
 #include "scheduler_tools.hpp"
 
-#include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/process/stop_wait.hpp>
 #include <sabath/base/text/regex.hpp>
@@ -37,6 +36,45 @@ std::string hint_in(const std::map<std::string, std::string>& hints, const std::
     if (says(output, pattern)) return help;
   }
   return {};
+}
+
+/// A tool that cannot be started at the first try has submitted nothing: that is a refusal.
+ProcessResult try_submit(const SchedulerTools& tools,
+                         const std::vector<std::string>& argv,
+                         const std::filesystem::path& input,
+                         bool is_first,
+                         const std::stop_token& stop) {
+  try {
+    return tools.run(argv, input, stop);
+  } catch (const Error& error) {
+    if (!is_first || error.kind() != ErrorKind::launch) throw;
+    throw Refusal(error.kind(), error.what(), error.hint());
+  }
+}
+
+/// A job that another queue or cluster accepted is ended there: under the site's request its id is
+/// unknown, or that of another job.
+void end_misdirected(const SchedulerTools& tools,
+                     const Acceptance& job,
+                     const std::string& place,
+                     const std::stop_token& stop) {
+  for (const auto& [name, is] : job.requests) {
+    const auto wanted = tools.site().request.find(name);
+    if (wanted != tools.site().request.end() && wanted->second == is) continue;
+    Values values = tools.values();
+    values["request." + name] = is;
+    std::string outcome = "it was ended there";
+    try {
+      tools.cancel({job.id}, values, stop);
+    } catch (const Error& error) {
+      outcome = std::string("it could not be ended there: ") + error.what();
+    }
+    throw Refusal(
+        ErrorKind::launch,
+        place + "job " + job.id + " is of " + name + " '" + is + "', which site '" +
+            tools.site().name + "' does not request: " + outcome,
+        "the site's \"request\" says it, not its \"options\": {\"" + name + "\": \"" + is + "\"}");
+  }
 }
 
 }  // namespace
@@ -118,19 +156,6 @@ std::optional<std::string> Scheduler::search(const BatchJob& job,
   }
 }
 
-/// A tool that cannot be started at the first try has submitted nothing: that is a refusal.
-ProcessResult Scheduler::try_submit(const std::vector<std::string>& argv,
-                                    const std::filesystem::path& input,
-                                    bool is_first,
-                                    const std::stop_token& stop) const {
-  try {
-    return tools_->run(argv, input, stop);
-  } catch (const Error& error) {
-    if (!is_first || error.kind() != ErrorKind::launch) throw;
-    throw Refusal(error.kind(), error.what(), error.hint());
-  }
-}
-
 std::string Scheduler::submit(const BatchJob& job, const std::stop_token& stop) {
   const spec::SchedulerSubmission& how = description().submit;
   const Values values = values_of(description(), tools_->site(), job);
@@ -149,12 +174,12 @@ std::string Scheduler::submit(const BatchJob& job, const std::stop_token& stop) 
   std::chrono::milliseconds waited{0};
   const std::filesystem::path input = how.stdin_is_script ? job.script : "";
   for (bool is_first = true;; is_first = false) {
-    const ProcessResult result = try_submit(argv, input, is_first, stop);
+    const ProcessResult result = try_submit(*tools_, argv, input, is_first, stop);
     const std::string output = all_output(result);
     const bool is_refused = result.end == ProcessEnd::exited && result.exit_code != 0;
     if (result.ok()) {
       if (const auto accepted = acceptance_in(result.output, how.id, description().requests())) {
-        end_misdirected(*accepted, place, stop);
+        end_misdirected(*tools_, *accepted, place, stop);
         return accepted->id;
       }
     } else if (is_refused && !says(output, how.transient)) {
@@ -176,30 +201,6 @@ std::string Scheduler::submit(const BatchJob& job, const std::stop_token& stop) 
     if (waited >= description().patience) {
       throw Error(ErrorKind::launch, place + unheard, "try again when it answers");
     }
-  }
-}
-
-/// A job that another queue or cluster accepted is ended there: under the site's request its id is
-/// unknown, or that of another job.
-void Scheduler::end_misdirected(const Acceptance& job,
-                                const std::string& place,
-                                const std::stop_token& stop) const {
-  for (const auto& [name, is] : job.requests) {
-    const auto wanted = tools_->site().request.find(name);
-    if (wanted != tools_->site().request.end() && wanted->second == is) continue;
-    Values values = tools_->values();
-    values["request." + name] = is;
-    std::string outcome = "it was ended there";
-    try {
-      tools_->cancel({job.id}, values, stop);
-    } catch (const Error& error) {
-      outcome = std::string("it could not be ended there: ") + error.what();
-    }
-    throw Refusal(
-        ErrorKind::launch,
-        place + "job " + job.id + " is of " + name + " '" + is + "', which site '" +
-            tools_->site().name + "' does not request: " + outcome,
-        "the site's \"request\" says it, not its \"options\": {\"" + name + "\": \"" + is + "\"}");
   }
 }
 

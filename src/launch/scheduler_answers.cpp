@@ -172,11 +172,6 @@ std::optional<Acceptance> acceptance_in(std::string_view output,
   return job;
 }
 
-std::optional<std::string> id_in(std::string_view output, const std::string& pattern) {
-  auto job = acceptance_in(output, pattern, {});
-  return job ? std::optional(std::move(job->id)) : std::nullopt;
-}
-
 bool says(std::string_view text, const std::string& pattern) {
   return !pattern.empty() && base::Regex(pattern).search(text) == base::Regex::Outcome::found;
 }

@@ -16,7 +16,6 @@
 
 namespace sabath::launch {
 
-/// A job that the scheduler accepted.
 struct Acceptance {
   std::string id{};
   std::map<std::string, std::string> requests{};  ///< by name, as the scheduler reports them
@@ -40,9 +39,8 @@ struct AnswerRow {
 /// Adds all rows with a valid id in `output`. Returns false where the pattern takes too many steps:
 /// then rows are missing.
 bool add_rows(std::vector<AnswerRow>& rows, std::string_view output, const std::string& pattern);
-/// Returns the first id that group 1 of the pattern matches.
-std::optional<std::string> id_in(std::string_view output, const std::string& pattern);
-/// Returns the same, with the groups that are named in `requests`.
+/// Returns the first id that group 1 of the pattern matches, with the groups that are named in
+/// `requests`.
 std::optional<Acceptance> acceptance_in(std::string_view output,
                                         const std::string& pattern,
                                         const std::vector<std::string>& requests);

@@ -2,6 +2,7 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/file_end.hpp>
 #include <sabath/base/process/process_identity.hpp>
 #include <sabath/base/text/regex.hpp>
 #include <sabath/base/text/text_table.hpp>
@@ -79,15 +80,16 @@ std::vector<Ids> chunks_of(const Ids& ids) {
   return chunks;
 }
 
-/// Returns the ids for each call of a question.
 std::vector<Ids> calls_for(const spec::SchedulerQuestion& question,
                            const spec::SchedulerArrays& arrays,
                            const Ids& ids) {
   if (names(question.command, "{ids}")) return chunks_of(ids);
   if (!names(question.command, "{job}")) return {{}};
   std::set<std::string> jobs;
-  for (const std::string& id : ids)
-    jobs.insert(arrays.of_task.empty() ? id : id_in(id, arrays.of_task).value_or(id));
+  for (const std::string& id : ids) {
+    const auto job = arrays.of_task.empty() ? std::nullopt : acceptance_in(id, arrays.of_task, {});
+    jobs.insert(job ? job->id : id);
+  }
   std::vector<Ids> calls;
   for (const std::string& job : jobs)
     calls.push_back({job});
@@ -121,18 +123,7 @@ std::string all_output(const ProcessResult& result) {
 std::string last_words(const ProcessResult& result) {
   const std::string& text =
       result.errors.find_first_not_of(" \n") == std::string::npos ? result.output : result.errors;
-  constexpr std::size_t most_lines = 3;
-  std::vector<std::string> lines;
-  std::size_t from = 0;
-  while (from < text.size()) {
-    const auto end = std::min(text.find('\n', from), text.size());
-    const std::string line = text.substr(from, end - from);
-    if (line.find_first_not_of(" \t\r") != std::string::npos) lines.push_back(line);
-    from = end + 1;
-  }
-  std::string words;
-  for (std::size_t i = lines.size() - std::min(lines.size(), most_lines); i < lines.size(); ++i)
-    words += (words.empty() ? "" : "; ") + base::printable(lines[i]);
+  const std::string words = base::last_lines(text, 3, "; ");
   return words.empty() ? result.describe() : words;
 }
 

@@ -12,7 +12,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using base::Error;
-using base::ErrorKind;
 using Words = std::vector<std::string>;
 
 std::string allowed_cpus(const char* process) {
@@ -66,7 +65,7 @@ Words program_words(const home::Folders& folders) {
 }
 
 std::string again_command(const RunRequest& request,
-                          const ResolvedRun& resolved,
+                          const spec::RunPlan& plan,
                           const home::Folders& folders) {
   // The jobs of a site get no variable of the session.
   Words argv =
@@ -75,25 +74,24 @@ std::string again_command(const RunRequest& request,
   argv.insert(argv.end(), program.begin(), program.end());
   if (!request.again.empty()) {
     argv.insert(argv.end(), request.again.begin(), request.again.end());
-    if (!resolved.variant.empty()) argv.insert(argv.end(), {"--variant", resolved.variant});
+    if (plan.variant) argv.insert(argv.end(), {"--variant", *plan.variant});
     return base::shown_command(argv);
   }
   argv.insert(argv.end(), {"run", request.named.empty() ? request.recipe.name : request.named});
   if (!request.task.empty()) argv.insert(argv.end(), {"--task", request.task});
   for (const spec::Parameter& parameter : request.recipe.parameters) {
-    const spec::ParameterValue& value = resolved.parameters.at(parameter.name);
+    const spec::ParameterValue& value = plan.parameters.at(parameter.name);
     if (value == parameter.default_value) continue;
     argv.insert(argv.end(), {"--set", parameter.name + "=" + spec::to_string(value)});
   }
-  if (!resolved.variant.empty()) argv.insert(argv.end(), {"--variant", resolved.variant});
+  if (plan.variant) argv.insert(argv.end(), {"--variant", *plan.variant});
   if (!request.placement.site.empty()) argv.insert(argv.end(), {"--on", request.placement.site});
   add_slots(request, argv);
   if (request.fresh) argv.emplace_back("--fresh");
   for (const std::string& tag : request.tags) {
     if (base::is_safe_name(tag)) argv.insert(argv.end(), {"--tag", tag});  // else no user's own
   }
-  if (resolved.seed.value)
-    argv.insert(argv.end(), {"--seed", std::to_string(*resolved.seed.value)});
+  if (plan.seed.value) argv.insert(argv.end(), {"--seed", std::to_string(*plan.seed.value)});
   return base::shown_command(argv);
 }
 
@@ -103,7 +101,7 @@ spec::ResourceSlots slots_of(int cpus, int gpus, base::ProcessRunner& processes)
   std::size_t threads = 0;
   for (const auto& core : capacity.cores)
     threads += core.size();
-  throw Error(ErrorKind::usage,
+  throw Error(base::ErrorKind::usage,
               "--cpus " + std::to_string(cpus) + ", --gpus " + std::to_string(gpus) + ": " +
                   std::to_string(threads) + " CPU(s) and " + std::to_string(capacity.gpus.size()) +
                   " GPU(s) may be used here");

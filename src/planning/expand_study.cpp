@@ -4,13 +4,11 @@
 #include <sabath/planning/plan_run.hpp>
 
 #include <algorithm>
-#include <set>
 
 namespace sabath::planning {
 namespace {
 
 using base::Error;
-using base::ErrorKind;
 using Setting = std::map<std::string, spec::ParameterValue>;
 using Texts = std::map<std::string, std::string>;
 
@@ -25,7 +23,7 @@ std::size_t tuples_of(const spec::ValueLists& zip) {
   if (zip.empty()) return 1;
   for (const auto& [name, values] : zip) {
     if (values.size() == zip.begin()->second.size()) continue;
-    throw Error(ErrorKind::usage,
+    throw Error(base::ErrorKind::usage,
                 "'" + zip.begin()->first + "' has " + std::to_string(zip.begin()->second.size()) +
                     " value(s) and '" + name + "' has " + std::to_string(values.size()) +
                     ": paired lists must have the same length");
@@ -35,25 +33,19 @@ std::size_t tuples_of(const spec::ValueLists& zip) {
 
 /// Counted first: a million points would take long to be refused.
 void check_count(const spec::Study& study, std::size_t tuples) {
-  std::uint64_t count = tuples;
-  const auto multiply = [&](std::uint64_t factor) {
-    if (count != 0 && factor > (spec::most_study_runs * 1000) / count) {
-      count = spec::most_study_runs * 1000;
-    } else {
-      count *= factor;
-    }
-  };
+  auto count = static_cast<double>(tuples);
   for (const auto& [name, values] : study.matrix)
-    multiply(values.size());
-  multiply(std::max<std::size_t>(study.seeds.size(), 1));
-  multiply(static_cast<std::uint64_t>(std::max(study.repeat, 1)));
-  if (count == 0) throw Error(ErrorKind::usage, "a parameter of the study has no value");
+    count *= static_cast<double>(values.size());
+  count *= static_cast<double>(std::max<std::size_t>(study.seeds.size(), 1));
+  count *= std::max(study.repeat, 1);
+  if (count < 1) throw Error(base::ErrorKind::usage, "a parameter of the study has no value");
   if (count <= spec::most_study_runs) return;
-  const bool exact = count < spec::most_study_runs * 1000;
-  throw Error(ErrorKind::usage,
+  constexpr std::uint64_t countless = spec::most_study_runs * 1000;
+  const bool exact = count < countless;
+  throw Error(base::ErrorKind::usage,
               "the study would have " + std::string(exact ? "" : "at least ") +
-                  std::to_string(count) + " runs, and a study has at most " +
-                  std::to_string(spec::most_study_runs),
+                  std::to_string(exact ? static_cast<std::uint64_t>(count) : countless) +
+                  " runs, and a study has at most " + std::to_string(spec::most_study_runs),
               "cross fewer values, pair them, or make several studies");
 }
 
@@ -101,13 +93,13 @@ void exclude(std::vector<Setting>& settings, const std::vector<spec::ValueLists>
       return is_excluded(setting, exclusions[i]);
     };
     if (std::ranges::none_of(all, excluded)) {
-      throw Error(ErrorKind::usage,
+      throw Error(base::ErrorKind::usage,
                   "exclusion " + std::to_string(i + 1) + " of the study excludes nothing",
                   "its values must be among those of the study");
     }
     std::erase_if(settings, excluded);
   }
-  if (settings.empty()) throw Error(ErrorKind::usage, "the study excludes every point");
+  if (settings.empty()) throw Error(base::ErrorKind::usage, "the study excludes every point");
 }
 
 void check_distinct(const std::vector<Setting>& settings) {
@@ -115,7 +107,7 @@ void check_distinct(const std::vector<Setting>& settings) {
   for (const Setting& setting : settings) {
     const std::string text = text_of(setting);
     if (seen.insert(text).second) continue;
-    throw Error(ErrorKind::usage,
+    throw Error(base::ErrorKind::usage,
                 "two points of the study are the same: " + text,
                 "--repeat, or 'repeat', runs a point several times");
   }
@@ -126,7 +118,7 @@ void check_parameters(const spec::Recipe& recipe, const Texts& set, const Settin
   Texts all = set;
   for (const auto& [name, value] : first) {
     if (set.contains(name)) {
-      throw Error(ErrorKind::usage,
+      throw Error(base::ErrorKind::usage,
                   "parameter '" + name + "': is set to one value and also to several",
                   "remove it from --set, or from the study");
     }
@@ -195,21 +187,21 @@ std::string perturbation_parameter(const std::string& kind) {
 
 spec::ValueLists perturbed_runs(const RunRequest& request, const std::string& kind, int repeat) {
   const std::string option = "--perturb " + base::printable(kind) + ": ";
-  if (kind != "1ulp") throw Error(ErrorKind::usage, option + "unknown", "there is '1ulp'");
+  if (kind != "1ulp") throw Error(base::ErrorKind::usage, option + "unknown", "there is '1ulp'");
   const std::string name = perturbation_parameter(kind);
   const spec::Parameter* parameter = request.recipe.parameter(name);
   const bool is_number = parameter != nullptr && parameter->type == spec::ParameterType::integer &&
                          parameter->default_value == spec::ParameterValue(std::int64_t{0});
   if (!is_number) {
-    throw Error(ErrorKind::usage,
+    throw Error(base::ErrorKind::usage,
                 option + "the recipe '" + request.recipe.name + "' does not support it",
                 "a recipe whose code can perturb declares the parameter '" + name +
                     "', an int that is 0 by default");
   }
   if (request.set.contains(name))
-    throw Error(ErrorKind::usage, option + "cannot be used with --set " + name);
+    throw Error(base::ErrorKind::usage, option + "cannot be used with --set " + name);
   if (!request.seed) {
-    throw Error(ErrorKind::usage,
+    throw Error(base::ErrorKind::usage,
                 option + "needs --seed, the seed of the run to perturb",
                 "runs of other seeds differ by more than a perturbation");
   }

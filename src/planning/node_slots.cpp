@@ -3,13 +3,14 @@
 #include <sabath/planning/node_slots.hpp>
 #include <sabath/probe/host_probe.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace sabath::planning {
 namespace {
 
 using base::Error;
-using base::ErrorKind;
 
 /// As CUDA reads CUDA_VISIBLE_DEVICES: up to the first entry that is not a device ("-1").
 std::vector<std::string> listed(const std::string& text) {
@@ -36,16 +37,7 @@ std::string wants(const RunNeeds& needs) {
   if (needs.cores > 0) parts.push_back(std::to_string(needs.cores) + " core(s)");
   if (needs.gpus > 0) parts.push_back(std::to_string(needs.gpus) + " GPU(s)");
   if (needs.memory_bytes > 0) parts.push_back(base::format_bytes(needs.memory_bytes));
-  std::string text;
-  for (const std::string& part : parts)
-    text += (text.empty() ? " of " : ", ") + part;
-  return text.empty() ? text : text + " each";
-}
-
-std::string has(const NodeCapacity& capacity) {
-  return std::to_string(capacity.cores.size()) + " core(s), " +
-         std::to_string(capacity.gpus.size()) + " GPU(s) and " +
-         base::format_bytes(capacity.memory_bytes) + " may be used here";
+  return parts.empty() ? "" : fmt::format(" of {} each", fmt::join(parts, ", "));
 }
 
 /// Returns `count` free ones of `taken`; nothing where there are fewer.
@@ -110,11 +102,10 @@ std::vector<std::string> visible_gpus(const std::vector<spec::GpuFacts>& gpus) {
 probe::VisibleGpus gpus_of(const std::vector<spec::PlannedStage>& stages) {
   const auto own = base::current_environment();
   const auto value_of = [&](const spec::PlannedStage& stage, const std::string& name) {
-    std::optional<std::string> value;
-    if (const auto found = own.find(name); found != own.end()) value = found->second;
-    if (const auto found = stage.environment.find(name); found != stage.environment.end())
-      value = found->second;
-    return value;
+    const auto known = [&](const auto& variables) { return variables.contains(name); };
+    return known(stage.environment) ? std::optional(stage.environment.at(name))
+           : known(own)             ? std::optional(own.at(name))
+                                    : std::nullopt;
   };
   probe::VisibleGpus visible{std::vector<std::string>(), true};
   for (const spec::PlannedStage& stage : stages) {
@@ -126,7 +117,7 @@ probe::VisibleGpus gpus_of(const std::vector<spec::PlannedStage>& stages) {
     }
     if (!text) return {};
     for (const std::string& name : listed(*text)) {
-      if (std::find(visible.names->begin(), visible.names->end(), name) == visible.names->end())
+      if (std::ranges::find(*visible.names, name) == visible.names->end())
         visible.names->push_back(name);
     }
   }
@@ -153,7 +144,7 @@ RunNeeds needs_of(const spec::Recipe& recipe) {
 Division divide(const NodeCapacity& capacity, const RunNeeds& needs, int jobs) {
   if (jobs == 1) return {};
   if (jobs == 0 && needs.cores == 0) {
-    throw Error(ErrorKind::usage,
+    throw Error(base::ErrorKind::usage,
                 "--jobs all: no stage of the recipe declares how many cpus it needs",
                 "give a number, such as --jobs 4, or declare \"resources\" of the stages");
   }
@@ -166,9 +157,11 @@ Division divide(const NodeCapacity& capacity, const RunNeeds& needs, int jobs) {
       jobs == 0 ? std::max<std::size_t>(most, 1) : static_cast<std::size_t>(jobs);
   if (wanted == 1) return {};
   if (wanted > most) {
-    throw Error(ErrorKind::usage,
+    throw Error(base::ErrorKind::usage,
                 "--jobs " + std::to_string(jobs) + ": so many runs" + wants(needs) +
-                    " do not fit: " + has(capacity),
+                    " do not fit: " + std::to_string(capacity.cores.size()) + " core(s), " +
+                    std::to_string(capacity.gpus.size()) + " GPU(s) and " +
+                    base::format_bytes(capacity.memory_bytes) + " may be used here",
                 "at most " + std::to_string(std::max<std::size_t>(most, 1)) + " do");
   }
   const int even = static_cast<int>(capacity.cores.size() / wanted);

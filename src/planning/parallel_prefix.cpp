@@ -1,4 +1,5 @@
 #include <sabath/base/error.hpp>
+#include <sabath/base/process/variables.hpp>
 #include <sabath/planning/parallel_prefix.hpp>
 
 #include <algorithm>
@@ -13,11 +14,6 @@ using base::Environment;
 using base::Error;
 using base::ErrorKind;
 using Words = std::vector<std::string>;
-
-std::string value_of(const Environment& environment, const std::string& name) {
-  const auto found = environment.find(name);
-  return found == environment.end() ? std::string() : found->second;
-}
 
 /// Splits at blanks, without a shell.
 Words words_of(const std::string& text) {
@@ -104,11 +100,11 @@ Words options_of(const std::string& program, const spec::Resources& resources, b
 }
 
 bool is_there(const std::string& program, const Environment& environment) {
-  return base::find_program(program, value_of(environment, "PATH")).has_value();
+  return base::find_program(program, base::variable_of(environment, "PATH")).has_value();
 }
 
 std::string found_here(const Environment& environment) {
-  if (!value_of(environment, "SLURM_JOB_ID").empty() && is_there("srun", environment))
+  if (!base::variable_of(environment, "SLURM_JOB_ID").empty() && is_there("srun", environment))
     return "srun";
   for (const char* program : {"mpirun", "mpiexec"}) {
     if (is_there(program, environment)) return program;

@@ -1,7 +1,6 @@
 #include <sabath/base/archive/archive_writer.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/process/process.hpp>
 #include <sabath/base/process/process_identity.hpp>
 #include <sabath/base/text/json_reader.hpp>
 #include <sabath/base/text/text_table.hpp>
@@ -32,11 +31,6 @@ namespace {
 namespace fs = std::filesystem;
 using base::Error;
 using base::ErrorKind;
-
-/// Small enough for the seeding function of every library (31 bits), never 0.
-std::uint64_t draw_seed() {
-  return home::random_bits() % 2'147'483'646 + 1;
-}
 
 constexpr int run_letters = 8;
 
@@ -252,25 +246,6 @@ void refuse_ranks_in_containers(const spec::RunPlan& plan) {
   }
 }
 
-}  // namespace
-
-void assign_slots(const spec::ResourceSlots& slots, spec::RunPlan& plan) {
-  plan.slots = slots;
-  // Only the counts are items: runs that are otherwise the same have different cores.
-  if (!slots.cpus.empty()) plan.launch["cpus"] = std::to_string(slots.cpus.size());
-  if (slots.gpus.empty()) return;
-  plan.launch["gpus"] = std::to_string(slots.gpus.size());
-  for (spec::PlannedStage& stage : plan.stages)
-    stage.environment["CUDA_VISIBLE_DEVICES"] = fmt::format("{}", fmt::join(slots.gpus, ","));
-}
-
-std::vector<const spec::Stage*> stages_of(const RunRequest& request) {
-  return request.only_stage.empty() ? spec::stages_of_task(request.recipe, request.task)
-                                    : spec::ordered_stages(request.recipe, request.only_stage);
-}
-
-namespace {
-
 /// "1,2" for a number: the values of a sweep.
 bool is_list_of_values(const spec::Parameter& parameter, const std::string& text) {
   if (text.find(',') == std::string::npos) return false;
@@ -297,6 +272,21 @@ spec::ParameterValue value_of(const spec::Parameter& parameter, const std::strin
 
 }  // namespace
 
+void assign_slots(const spec::ResourceSlots& slots, spec::RunPlan& plan) {
+  plan.slots = slots;
+  // Only the counts are items: runs that are otherwise the same have different cores.
+  if (!slots.cpus.empty()) plan.launch["cpus"] = std::to_string(slots.cpus.size());
+  if (slots.gpus.empty()) return;
+  plan.launch["gpus"] = std::to_string(slots.gpus.size());
+  for (spec::PlannedStage& stage : plan.stages)
+    stage.environment["CUDA_VISIBLE_DEVICES"] = fmt::format("{}", fmt::join(slots.gpus, ","));
+}
+
+std::vector<const spec::Stage*> stages_of(const RunRequest& request) {
+  return request.only_stage.empty() ? spec::stages_of_task(request.recipe, request.task)
+                                    : spec::ordered_stages(request.recipe, request.only_stage);
+}
+
 spec::ParameterValues resolve_parameters(const spec::Recipe& recipe,
                                          const std::map<std::string, std::string>& set,
                                          const std::string& named) {
@@ -312,15 +302,14 @@ spec::ParameterValues resolve_parameters(const spec::Recipe& recipe,
     try {
       const spec::Parameter* parameter = recipe.parameter(name);
       if (parameter == nullptr) {
-        const std::string guess = base::nearest(name, names);
         throw Error(
             ErrorKind::usage,
             "recipe '" + recipe.name + "': no parameter '" + name + "'",
-            guess.empty()
-                ? "'" +
-                      base::shown_command({"sabath", "show", named.empty() ? recipe.name : named}) +
-                      "' lists them"
-                : "did you mean '" + guess + "'?");
+            base::did_you_mean(
+                name,
+                names,
+                "'" + base::shown_command({"sabath", "show", named.empty() ? recipe.name : named}) +
+                    "' lists them"));
       }
       if (std::ranges::find(recipe.fixed, name) != recipe.fixed.end()) {
         throw Error(ErrorKind::usage,
@@ -352,15 +341,8 @@ std::set<std::string> variants_of(const RunRequest& request,
   return variants;
 }
 
-ResolvedRun resolve_run(const RunRequest& request, spec::ParameterValues parameters) {
-  ResolvedRun resolved{std::move(parameters), request.variant, {}};
-  resolved.seed.value = request.seed ? *request.seed : draw_seed();
-  resolved.seed.origin = request.seed ? "option" : "drawn";
-  return resolved;
-}
-
 spec::RunPlan plan_run(const RunRequest& request,
-                       const ResolvedRun& resolved,
+                       const spec::ParameterValues& parameters,
                        const RunEnvironments& environments,
                        const std::vector<spec::PlannedInput>& inputs,
                        const PlanTools& tools,
@@ -368,8 +350,10 @@ spec::RunPlan plan_run(const RunRequest& request,
   const auto& [folders, processes, clock] = tools;
   spec::RunPlan plan;
   const Placement& placement = request.placement;
-  plan.parameters = resolved.parameters;
-  plan.seed = resolved.seed;
+  plan.parameters = parameters;
+  // Small enough for the seeding function of every library (31 bits), never 0.
+  plan.seed.value = request.seed.value_or(home::random_bits() % 2'147'483'646 + 1);
+  plan.seed.origin = request.seed ? "option" : "drawn";
   plan.created = base::format_rfc3339(clock.now());
   plan.sabath_version = base::version();
   plan.recipe_text = request.recipe.text;
@@ -390,10 +374,10 @@ spec::RunPlan plan_run(const RunRequest& request,
     plan.task = request.task;
     plan.tags.push_back("task:" + request.task);  // not a user's tag: selections use it
   }
-  if (!resolved.variant.empty()) plan.variant = resolved.variant;
+  if (!request.variant.empty()) plan.variant = request.variant;
   take_variants(request, environments.variants, plan);
   if (!request.repetition.run_id.empty()) plan.repeats = request.repetition.run_id;
-  plan.reproduce = again_command(request, resolved, folders);
+  plan.reproduce = again_command(request, plan, folders);
 
   plan.study_id = request.study.id;
   plan.study_point = request.study.point;

@@ -1,6 +1,4 @@
-#include <sabath/base/error.hpp>
 #include <sabath/planning/node_slots.hpp>
-#include <sabath/planning/plan_run.hpp>
 #include <sabath/planning/recipe_preparer.hpp>
 
 #include <algorithm>
@@ -14,19 +12,9 @@ using base::ErrorKind;
 
 /// Returns the input that a role must have in a repetition; nothing otherwise.
 const spec::PlannedInput* input_of(const RunRequest& request, const std::string& role) {
-  for (const spec::PlannedInput& input : request.repetition.inputs) {
-    if (input.role == role) return &input;
-  }
-  return nullptr;
-}
-
-[[noreturn]] void throw_other_bytes(const spec::PlannedInput& wanted,
-                                    const spec::PlannedInput& found) {
-  throw Error(ErrorKind::integrity,
-              "input '" + wanted.role + "': '" + wanted.asset + "' is not what it was: version " +
-                  found.version + " has " + found.digest.text() + ", the run had version " +
-                  wanted.version + " with " + wanted.digest.text(),
-              "the bytes of then are neither in the cache nor at the asset's sources");
+  const auto& inputs = request.repetition.inputs;
+  const auto found = std::ranges::find(inputs, role, &spec::PlannedInput::role);
+  return found == inputs.end() ? nullptr : &*found;
 }
 
 /// Throws Error{usage} where the folder that a stage's command names is missing.
@@ -90,7 +78,12 @@ std::vector<spec::PlannedInput> RecipePreparer::fetch_inputs(const RunRequest& r
         fetcher(observer, stop).fetch(tools_.documents.asset(name), options, observer, stop);
     inputs.push_back({role, name, fetched.version, fetched.digest, fetched.path.string()});
     if (known != nullptr && fetched.digest != known->digest)
-      throw_other_bytes(*known, inputs.back());
+      throw Error(ErrorKind::integrity,
+                  "input '" + known->role + "': '" + known->asset +
+                      "' is not what it was: version " + fetched.version + " has " +
+                      fetched.digest.text() + ", the run had version " + known->version + " with " +
+                      known->digest.text(),
+                  "the bytes of then are neither in the cache nor at the asset's sources");
   }
   return inputs;
 }
@@ -205,10 +198,9 @@ spec::RunPlan RecipePreparer::plan(const PreparedRecipe& prepared,
                                    const std::stop_token& stop) {
   const auto known = prepared.parameters.find(request.set);
   return plan_run(request,
-                  resolve_run(request,
-                              known != prepared.parameters.end()
-                                  ? known->second
-                                  : resolve_parameters(request.recipe, request.set, request.named)),
+                  known != prepared.parameters.end()
+                      ? known->second
+                      : resolve_parameters(request.recipe, request.set, request.named),
                   prepared.environments,
                   prepared.inputs,
                   {folders_, tools_.processes, tools_.clock},

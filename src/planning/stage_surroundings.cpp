@@ -1,6 +1,7 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/file_stamp.hpp>
+#include <sabath/base/process/variables.hpp>
 #include <sabath/base/text/redact.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/env/container_command.hpp>
@@ -13,7 +14,6 @@
 #include <algorithm>
 #include <deque>
 #include <set>
-#include <string_view>
 
 namespace sabath::planning {
 namespace {
@@ -97,11 +97,8 @@ std::map<std::string, std::string> StageSurroundings::key_items(const spec::Plan
   const spec::BuiltEnvironment& environment = plan_.environment_of(stage);
   if (env::container_of(environment) != nullptr) return {};
   const base::Environment variables = env::run_variables(environment, inherited_);
-  const auto own_path = stage.environment.find("PATH");
-  const auto path = variables.find("PATH");
-  const std::string path_variable = own_path != stage.environment.end() ? own_path->second
-                                    : path != variables.end()           ? path->second
-                                                                        : std::string();
+  const std::string path_variable =
+      base::variable_of(stage.environment, "PATH", base::variable_of(variables, "PATH"));
   std::deque<std::string> words;
   const auto add = [&](const std::string& text) {
     for (std::string& word : provenance::words_of(text))

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 /// "train-small" -> "TRAIN_SMALL": the end of SABATH_DATASET_<ROLE>.
 std::string variable_suffix(const std::string& role) {
   std::string text = role;
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) {
+  std::ranges::transform(text, text.begin(), [](unsigned char c) {
     return std::isalnum(c) != 0 ? static_cast<char>(std::toupper(c)) : '_';
   });
   return text;

@@ -45,11 +45,10 @@ class PlannedBatch {
     plan.steps = std::move(steps);
     base::SystemProcessRunner processes;
     base::SystemClock clock;
-    const planning::ResolvedRun resolved =
-        planning::resolve_run(request, planning::resolve_parameters(request.recipe, request.set));
+    const auto parameters = planning::resolve_parameters(request.recipe, request.set);
     for (std::size_t i = 0; i < runs; ++i) {
       const auto planned =
-          planning::plan_run(request, resolved, {}, {}, {folders, processes, clock}, {});
+          planning::plan_run(request, parameters, {}, {}, {folders, processes, clock}, {});
       plan.runs.push_back(planned.run_id);
       // Whoever planned it is gone by the time that a job begins.
       const home::RunFiles files(sabath.runs() / planned.run_id);

@@ -44,9 +44,7 @@ class RecipeRunner {
                              base::Observer& observer,
                              const std::stop_token& stop);
 
-  const home::Documents& documents_;
-  cache::Cache& cache_;
-  base::Clock& clock_;
+  planning::RecipePreparer::Tools tools_;
   launch::Launcher& launcher_;
   home::Folders folders_;
   std::filesystem::path program_;

@@ -9,8 +9,6 @@
 #include <sabath/spec/study.hpp>
 
 #include <stop_token>
-#include <string>
-#include <vector>
 
 namespace sabath::app {
 

@@ -5,6 +5,8 @@
 #include <sabath/spec/scheduler.hpp>
 #include <sabath/spec/site.hpp>
 
+#include <cstddef>
+#include <string>
 #include <vector>
 
 namespace sabath::batch {
@@ -30,5 +32,12 @@ std::vector<spec::BatchStep> steps_at(const std::vector<spec::PlannedStage>& sta
 /// `others` are those of two runs of one recipe.
 void join_due(std::vector<spec::PlannedStage>& stages,
               const std::vector<spec::PlannedStage>& others);
+
+/// Returns the comment by which the scheduler's job of a step (from 1) is found again.
+std::string comment_of(const spec::BatchPlan& plan, std::size_t step);
+
+/// Returns "steps 2 to 3 were never handed in" for a batch whose first `known` jobs the scheduler
+/// has, and that gets no more.
+std::string never_handed_in(const spec::BatchPlan& plan, std::size_t known);
 
 }  // namespace sabath::batch

@@ -1,19 +1,17 @@
 #pragma once
 
 #include <sabath/base/clock.hpp>
+#include <sabath/batch/scheduler_monitor.hpp>
 #include <sabath/batch/watched_run.hpp>
 #include <sabath/home/batch_files.hpp>
 #include <sabath/launch/scheduler.hpp>
 
-#include <functional>
 #include <set>
 #include <stop_token>
 #include <string>
 #include <vector>
 
 namespace sabath::batch {
-
-using SchedulerOf = std::function<launch::Scheduler&(const spec::Site&)>;
 
 /// Runs of one batch that are to end.
 struct EndingRuns {
@@ -36,7 +34,7 @@ void end_runs(const EndingRuns& ending, base::Clock& clock, const std::stop_toke
 /// launch::Scheduler::cancel says), or another machine executes a run, cancels the others and then
 /// throws the first such Error.
 void cancel_runs(const std::vector<WatchedRun>& runs,
-                 const SchedulerOf& scheduler_of,
+                 const MonitorOf& monitor_of,
                  base::Clock& clock,
                  const std::stop_token& stop);
 

@@ -32,7 +32,6 @@ class RunWatch {
   bool look(const std::stop_token& stop);
 
   const std::vector<WatchedRun>& runs() const noexcept { return runs_; }
-  std::size_t count(spec::RunState state) const;
   std::size_t going_on() const;
 
  private:

@@ -52,10 +52,10 @@ class SchedulerMonitor {
 
  private:
   bool is_due(const SchedulerMemo& memo, const std::vector<std::string>& tasks);
-  void ask_for_accounts(SchedulerMemo& memo,
-                        const std::vector<std::vector<std::string>>& groups,
-                        std::map<std::string, launch::JobUse>& uses,
-                        const std::stop_token& stop);
+  std::map<std::string, launch::JobUse> ask_for_accounts(
+      SchedulerMemo& memo,
+      const std::vector<std::vector<std::string>>& groups,
+      const std::stop_token& stop);
   void ask(SchedulerMemo& memo, const std::vector<std::string>& tasks, const std::stop_token& stop);
 
   launch::Scheduler& scheduler_;

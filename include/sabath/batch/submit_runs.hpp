@@ -2,7 +2,6 @@
 
 #include <sabath/base/clock.hpp>
 #include <sabath/base/observer.hpp>
-#include <sabath/base/process/process.hpp>
 #include <sabath/home/batch_files.hpp>
 #include <sabath/home/folders.hpp>
 #include <sabath/home/study_files.hpp>
@@ -19,7 +18,6 @@
 
 namespace sabath::batch {
 
-/// Tools to submit runs.
 struct SubmitTools {
   planning::RecipePreparer& preparer;
   const home::Folders& folders;
@@ -32,10 +30,6 @@ struct SubmitTools {
 
 /// Returns the request as one of a site.
 planning::RunRequest at_site(planning::RunRequest request, const spec::Site& site);
-
-/// Returns variables of `shell` that runs on this machine depend on, and that reach no job of the
-/// site.
-std::vector<std::string> left_behind(const base::Environment& shell, const spec::Site& site);
 
 /// Returns the jobs of a run of `request`, or of each `pack` of a study's `points`. Makes nothing.
 /// Throws Error{usage} where the scheduler would not be asked for all that they want.

@@ -6,7 +6,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -40,8 +39,6 @@ using JobState = std::variant<Running, Finished, Vanished>;
 class Launcher {
  public:
   virtual ~Launcher() = default;
-  virtual std::string_view name() const = 0;
-  virtual std::string_view description() const = 0;
   /// Starts a job, which outlives this object and this process. Throws Error{launch}, and
   /// Error{not_found|storage} where the log cannot be made.
   virtual JobId submit(const Job& job) = 0;
@@ -52,7 +49,7 @@ class Launcher {
   virtual void cancel(const JobId& id) = 0;
 };
 
-/// Returns all launchers; the first is the default.
-std::vector<std::unique_ptr<Launcher>> builtin_launchers();
+/// Returns the launcher that starts jobs as processes of this node.
+std::unique_ptr<Launcher> local_launcher();
 
 }  // namespace sabath::launch

@@ -18,7 +18,6 @@
 namespace sabath::launch {
 
 class SchedulerTools;
-struct Acceptance;
 
 /// Turns `text` into a job name that every scheduler accepts: a letter first, then letters, digits,
 /// '-' and '_' (sge_types(1), qsub(1B) of OpenPBS). Other characters become '-'.
@@ -57,7 +56,6 @@ class Scheduler {
   /// Refusal with the scheduler's message, Error{usage} for values that the scheduler cannot
   /// express, Error{launch|interrupted|storage}.
   std::string submit(const BatchJob& job, const std::stop_token& stop);
-  /// Returns the id of one task of an array.
   std::string task_id(const std::string& job, std::size_t task) const;
   /// Asks for all tasks at once. Returns a view for each id, `unknown` for tasks that the scheduler
   /// does not know. Throws Error{launch} where the scheduler cannot be asked.
@@ -75,13 +73,6 @@ class Scheduler {
   std::optional<std::size_t> largest_array(const std::stop_token& stop);
 
  private:
-  void end_misdirected(const Acceptance& job,
-                       const std::string& place,
-                       const std::stop_token& stop) const;
-  base::ProcessResult try_submit(const std::vector<std::string>& argv,
-                                 const std::filesystem::path& input,
-                                 bool is_first,
-                                 const std::stop_token& stop) const;
   std::optional<std::string> search(const BatchJob& job,
                                     std::chrono::milliseconds& pause,
                                     const std::stop_token& stop);

@@ -27,7 +27,6 @@ std::vector<spec::StudyPoint> expand_study(const spec::Recipe& recipe,
 std::set<std::map<std::string, std::string>> settings_of(
     const std::vector<spec::StudyPoint>& points);
 
-/// Returns the parameters that differ between points.
 std::vector<std::string> varied_parameters(const std::vector<spec::StudyPoint>& points);
 
 /// Returns "hidden=16 seed=1", which tells points apart for people; empty where nothing does.

@@ -38,21 +38,17 @@ spec::ParameterValues resolve_parameters(const spec::Recipe& recipe,
                                          const std::map<std::string, std::string>& set,
                                          const std::string& named = {});
 
-/// Takes `parameters` for those of the request; draws a seed where the request has none.
-ResolvedRun resolve_run(const RunRequest& request, spec::ParameterValues parameters);
-
-/// What planning works with.
 struct PlanTools {
   const home::Folders& folders;
   base::ProcessRunner& processes;
   base::Clock& clock;
 };
 
-/// Resolves the stages and writes the run directory: an exclusive mkdir of the id, the code,
-/// plan.json, status.json, the inbox note. `environments` and `inputs` are ready. Executes nothing.
-/// Throws Error{storage|interrupted}, and then leaves no run.
+/// Resolves the stages, draws a seed where the request has none, and writes the run directory: an
+/// exclusive mkdir of the id, the code, plan.json, status.json, the inbox note. `environments` and
+/// `inputs` are ready. Executes nothing. Throws Error{storage|interrupted}, and then leaves no run.
 spec::RunPlan plan_run(const RunRequest& request,
-                       const ResolvedRun& resolved,
+                       const spec::ParameterValues& parameters,
                        const RunEnvironments& environments,
                        const std::vector<spec::PlannedInput>& inputs,
                        const PlanTools& tools,
@@ -77,11 +73,11 @@ std::vector<std::string> session_words(
 /// Returns "sabath" with each further folder that was searched for documents.
 std::vector<std::string> program_words(const home::Folders& folders);
 
-/// Returns the command that repeats a run, for a shell. It has the run's variables, all of `sabath
-/// run` that decides its result, and how many CPUs and GPUs it was bound to, by --jobs or by its
-/// caller.
+/// Returns the command that repeats a run that is planned so, for a shell. It has the run's
+/// variables, all of `sabath run` that decides its result, and how many CPUs and GPUs it was bound
+/// to, by --jobs or by its caller.
 std::string again_command(const RunRequest& request,
-                          const ResolvedRun& resolved,
+                          const spec::RunPlan& plan,
                           const home::Folders& folders);
 
 /// Returns the part of this machine that `sabath run --cpus --gpus` binds a run to. Throws

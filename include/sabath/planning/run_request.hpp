@@ -79,11 +79,4 @@ struct RunRequest {
   StudyPart study{};
 };
 
-/// What was left open in a request, resolved.
-struct ResolvedRun {
-  spec::ParameterValues parameters{};
-  std::string variant{};
-  spec::Seed seed{};
-};
-
 }  // namespace sabath::planning

@@ -9,7 +9,6 @@
 #include <map>
 #include <stop_token>
 #include <string>
-#include <vector>
 
 namespace sabath::planning {
 

@@ -43,11 +43,10 @@ class StageTemplate {
   mutable std::string recipe_digest_{};  ///< of its folder, once it was asked for
 };
 
-/// Writes plan.json.
 void write_plan(const std::filesystem::path& file,
                 const spec::RunPlan& plan,
                 base::Durability durability = base::Durability::durable);
-/// Writes the parameters that a stage may see as a JSON object; empty `names` mean all.
+/// Writes the parameters that a stage may see as a JSON object.
 void write_parameters(const std::filesystem::path& file, const spec::ParameterValues& parameters);
 /// Returns one line for an argument vector in a digest.
 std::string canonical_list(const std::vector<std::string>& items);

@@ -3,6 +3,7 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/process/program.hpp>
+#include <sabath/base/process/variables.hpp>
 
 #include <dirent.h>
 #include <linux/sched.h>
@@ -135,16 +136,11 @@ void check(const Command& command) {
   }
 }
 
-std::string path_variable_of(const Environment& environment) {
-  const auto found = environment.find("PATH");
-  return found == environment.end() ? "/bin:/usr/bin" : found->second;
-}
-
 /// A name without '/' is looked up in the child's own PATH, whose relative folders are the
 /// caller's.
 std::string resolve(const std::string& name, const Environment& environment) {
   if (name.find('/') != std::string::npos) return name;
-  const std::string path_variable = path_variable_of(environment);
+  const std::string path_variable = variable_of(environment, "PATH", "/bin:/usr/bin");
   const auto found = find_program(name, path_variable);
   if (!found) throw not_on_path(name, path_variable);
   return std::filesystem::absolute(*found).string();
@@ -177,14 +173,6 @@ int highest_open_descriptor() {
     highest = std::max(highest, static_cast<int>(std::strtol(entry->d_name, nullptr, 10)));
   }
   return highest;
-}
-
-std::vector<char*> pointers_to(std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  for (std::string& text : texts)
-    pointers.push_back(text.data());
-  pointers.push_back(nullptr);
-  return pointers;
 }
 
 void reset_dispositions() noexcept {

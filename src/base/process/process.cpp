@@ -4,6 +4,8 @@
 #include "supervision.hpp"
 
 #include <sabath/base/clock.hpp>
+#include <sabath/base/error.hpp>
+#include <sabath/base/process/detached_process.hpp>
 #include <sabath/base/process/process.hpp>
 #include <sabath/base/text/text_table.hpp>
 
@@ -111,6 +113,19 @@ std::string ProcessResult::describe() const {
                              leftovers == 1 ? "one process that"
                                             : fmt::format("{} processes that", leftovers),
                              leftovers == 1 ? "was" : "were");
+}
+
+int start_detached(Command command, int log) {
+  command.outlives_caller = true;
+  Child child(command, log, log);
+  const int pid = child.fork();
+  try {
+    child.await_exec();
+  } catch (const Error&) {
+    ::waitpid(pid, nullptr, 0);
+    throw;
+  }
+  return pid;
 }
 
 }  // namespace sabath::base

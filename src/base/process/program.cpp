@@ -1,4 +1,5 @@
 #include <sabath/base/process/program.hpp>
+#include <sabath/base/process/variables.hpp>
 #include <sabath/base/text/text_table.hpp>
 
 #include <algorithm>
@@ -80,6 +81,13 @@ Environment current_environment() {
   return environment;
 }
 
+std::string variable_of(const Environment& environment,
+                        const std::string& name,
+                        const std::string& otherwise) {
+  const auto found = environment.find(name);
+  return found == environment.end() ? otherwise : found->second;
+}
+
 std::optional<fs::path> find_program(std::string_view name, std::string_view path_variable) {
   if (name.empty()) return std::nullopt;
   if (name.find('/') != std::string_view::npos) {
@@ -96,9 +104,15 @@ std::optional<fs::path> find_program(std::string_view name, std::string_view pat
 }
 
 std::optional<fs::path> find_program(std::string_view name) {
-  const Environment environment = current_environment();
-  const auto path = environment.find("PATH");
-  return find_program(name, path == environment.end() ? "/bin:/usr/bin" : path->second);
+  return find_program(name, variable_of(current_environment(), "PATH", "/bin:/usr/bin"));
+}
+
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (std::string& text : texts)
+    pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
 }
 
 std::string quote_command(const std::vector<std::string>& argv) {

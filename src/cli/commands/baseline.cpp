@@ -45,8 +45,8 @@ std::string moments_text(const std::optional<spec::BaselineMetric>& metric) {
 std::string parameters_text(const analysis::Proposal& proposal, const spec::BaselineEntry& entry) {
   std::string text;
   for (const auto& [name, value] : entry.holds_for.parameters) {
-    const bool is_same = std::all_of(
-        proposal.proposed.begin(), proposal.proposed.end(), [&, key = name, own = value](auto i) {
+    const bool is_same =
+        std::ranges::all_of(proposal.proposed, [&, key = name, own = value](auto i) {
           const auto& others = proposal.baseline.entries[i].holds_for.parameters;
           const auto other = others.find(key);
           return other != others.end() && other->second == own;
@@ -57,7 +57,6 @@ std::string parameters_text(const analysis::Proposal& proposal, const spec::Base
 }
 
 std::string changes_text(const analysis::Proposal& proposal) {
-  using base::Align;
   base::TextTable table({"metric", "accepted", "proposed", ""});
   std::optional<std::size_t> entry;
   for (const analysis::ProposedChange& change : proposal.changes) {
@@ -82,8 +81,8 @@ std::string entry_notes(const analysis::Proposal& proposal) {
   std::vector<std::pair<std::string, std::size_t>> notes;
   for (const std::size_t i : proposal.proposed) {
     for (const std::string& note : proposal.baseline.entries[i].notes) {
-      const auto known = std::find_if(
-          notes.begin(), notes.end(), [&](const auto& one) { return one.first == note; });
+      const auto known =
+          std::ranges::find_if(notes, [&](const auto& one) { return one.first == note; });
       if (known == notes.end()) {
         notes.emplace_back(note, 1);
       } else {
@@ -130,9 +129,7 @@ int run_propose(const ProposeOptions& options, Workspace& workspace) {
   const analysis::Proposal proposal =
       analysis::propose_baseline(selected.runs, request, std::move(before), workspace.catalog());
   home::write_baseline(options.file, proposal.baseline);
-  workspace.answer(workspace.json() ? json_answer(proposal)
-                                    : proposal_text(proposal, options.file));
-  return exit_done;
+  return answer_with(proposal, proposal_text(proposal, options.file), workspace);
 }
 
 int run_accept(const AcceptOptions& options, Workspace& workspace) {
@@ -155,50 +152,12 @@ int run_accept(const AcceptOptions& options, Workspace& workspace) {
                         printable(entry.holds_for.site),
                         printable(entry.holds_for.device));
   }
-  workspace.answer(workspace.json() ? json_answer(baseline) : text);
-  return exit_done;
+  return answer_with(baseline, text, workspace);
 }
 
 int run_show(const ShowOptions& options, Workspace& workspace) {
   const spec::Baseline baseline = home::read_baseline(options.file);
-  workspace.answer(workspace.json() ? json_answer(baseline)
-                                    : report::baseline_text(baseline, options.drift));
-  return exit_done;
-}
-
-void setup_propose(OptionParser& parent, Action& action) {
-  auto [command, options] =
-      add_command(parent,
-                  action,
-                  "propose",
-                  "write the results of runs as a baseline that a person can accept",
-                  run_propose);
-  command.add_option("selection", options.request.selection, "runs, such as recipe=NAME,tag=good")
-      ->required();
-  command.add_option("-o,--output", options.file, "the baseline's file; entries are added to it")
-      ->required();
-  command.add_flag("--any-site", options.request.any_site, "it is to hold at all sites");
-  command.add_flag("--any-device",
-                   options.request.any_device,
-                   "it is to hold on all devices; times are left out then");
-}
-
-void setup_accept(OptionParser& parent, Action& action) {
-  auto [command, options] = add_command(parent,
-                                        action,
-                                        "accept",
-                                        "accept what is proposed; what was before becomes history",
-                                        run_accept);
-  command.add_option("file", options.file, "a baseline")->required();
-  command.add_option("--by", options.by, "who accepts it; else the user's name");
-  command.add_option("--note", options.note, "why, or what changed");
-}
-
-void setup_show_baseline(OptionParser& parent, Action& action) {
-  auto [command, options] =
-      add_command(parent, action, "show", "show what is accepted, and what is proposed", run_show);
-  command.add_option("file", options.file, "a baseline")->required();
-  command.add_flag("--drift", options.drift, "how means moved from one acceptance to the next");
+  return answer_with(baseline, report::baseline_text(baseline, options.drift), workspace);
 }
 
 }  // namespace
@@ -207,9 +166,33 @@ void setup_baseline(OptionParser& app, Action& action) {
   OptionParser* command =
       app.add_subcommand("baseline", "keep accepted results of a recipe: propose, accept, show");
   command->require_subcommand(1);
-  setup_propose(*command, action);
-  setup_accept(*command, action);
-  setup_show_baseline(*command, action);
+  auto [propose, proposing] =
+      add_command(*command,
+                  action,
+                  "propose",
+                  "write the results of runs as a baseline that a person can accept",
+                  run_propose);
+  propose
+      .add_option("selection", proposing.request.selection, "runs, such as recipe=NAME,tag=good")
+      ->required();
+  propose.add_option("-o,--output", proposing.file, "the baseline's file; entries are added to it")
+      ->required();
+  propose.add_flag("--any-site", proposing.request.any_site, "it is to hold at all sites");
+  propose.add_flag("--any-device",
+                   proposing.request.any_device,
+                   "it is to hold on all devices; times are left out then");
+  auto [accept, accepting] = add_command(*command,
+                                         action,
+                                         "accept",
+                                         "accept what is proposed; what was before becomes history",
+                                         run_accept);
+  accept.add_option("file", accepting.file, "a baseline")->required();
+  accept.add_option("--by", accepting.by, "who accepts it; else the user's name");
+  accept.add_option("--note", accepting.note, "why, or what changed");
+  auto [show, showing] = add_command(
+      *command, action, "show", "show what is accepted, and what is proposed", run_show);
+  show.add_option("file", showing.file, "a baseline")->required();
+  show.add_flag("--drift", showing.drift, "how means moved from one acceptance to the next");
 }
 
 }  // namespace sabath::cli

@@ -25,7 +25,6 @@ struct CheckOptions {
   std::string only{};
 };
 
-/// Writes the report to the files that were requested.
 void write_reports(const CheckOptions& options, const spec::CheckReport& report) {
   if (!options.junit.empty()) base::write_file_atomically(options.junit, report::junit_xml(report));
   if (!options.markdown.empty())
@@ -45,11 +44,7 @@ app::CheckRequest request_of(const CheckOptions& options, Workspace& workspace) 
 }
 
 void refuse_run_options(const RunOptions& options) {
-  const bool more = !options.set.empty() || options.seed || options.repeat ||
-                    !options.tags.empty() || !options.variant.empty() || !options.task.empty() ||
-                    options.offline || asks_for_study(options) || !options.on.empty() ||
-                    options.zip || options.pack || !options.jobs.empty();
-  if (!more) return;
+  if (!has_run_options(options) && options.jobs.empty()) return;
   throw usage_error("'" + base::printable(options.recipe) +
                         "' selects existing runs, so options for new runs cannot be used",
                     "'sabath check RECIPE' runs one");
@@ -77,7 +72,7 @@ std::vector<spec::BaselineKey> keys_of(const CheckOptions& options,
     for (const spec::Parameter& parameter : asked.recipe.parameters) {
       if (parameter.affects_result) key.parameters[parameter.name] = values.at(parameter.name);
     }
-    if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(std::move(key));
+    if (std::ranges::find(keys, key) == keys.end()) keys.push_back(std::move(key));
   }
   return keys;
 }
@@ -101,8 +96,7 @@ int answer_check(const CheckOptions& options,
                  const spec::CheckReport& report,
                  Workspace& workspace) {
   write_reports(options, report);
-  workspace.answer(workspace.json() ? json_answer(report) : report::check_text(report));
-  return exit_status(report.verdict);
+  return answer_with(report, report::check_text(report), workspace, exit_status(report.verdict));
 }
 
 int run_check(const CheckOptions& options, Workspace& workspace) {

@@ -27,8 +27,7 @@ struct CompareOptions {
   std::string require{};
   std::vector<std::string> across{};
   std::vector<std::string> by{};
-  std::optional<double> rtol{};
-  std::optional<double> atol{};
+  spec::Tolerance tolerance{};
   std::vector<std::string> margins{};
   std::string baseline{};
   std::string reference{};
@@ -59,12 +58,11 @@ int compare_two_files(const CompareOptions& options, Workspace& workspace) {
       !(options.reference + options.envelope + options.rcp + options.baseline).empty()) {
     throw usage_error("two files take only the options --require, --as, --rtol and --atol");
   }
-  analysis::FilesRequest request{
-      options.a, options.b, options.as, {}, {options.atol, options.rtol, {}}};
+  analysis::FilesRequest request{options.a, options.b, options.as, {}, options.tolerance};
   if (!options.require.empty()) request.require = spec::parse_rung(options.require);
   const spec::Comparison comparison = analysis::compare_files(request);
-  workspace.answer(workspace.json() ? json_answer(comparison) : report::files_text(comparison));
-  return exit_status(comparison.result);
+  return answer_with(
+      comparison, report::files_text(comparison), workspace, exit_status(comparison.result));
 }
 
 std::optional<compare::ReferenceSide> reference_of(const CompareOptions& options) {
@@ -108,7 +106,7 @@ analysis::GroupsRequest groups_request(const CompareOptions& options, analysis::
   request.by = options.by;
   request.across = {options.across.begin(), options.across.end()};
   if (!options.require.empty()) request.require = spec::parse_rung(options.require);
-  request.tolerance = {options.atol, options.rtol, {}};
+  request.tolerance = options.tolerance;
   request.reference = reference_of(options);
   request.named = std::move(named);
   return request;
@@ -128,12 +126,11 @@ void check_names(const CompareOptions& options,
   }
 }
 
-int answer(const spec::GroupComparison& comparison,
-           const CompareOptions& options,
-           Workspace& workspace) {
-  workspace.answer(workspace.json() ? json_answer(comparison)
-                                    : report::groups_text(comparison, options.statistics));
-  return exit_status(comparison.result);
+int answer(const spec::GroupComparison& comparison, bool statistics, Workspace& workspace) {
+  return answer_with(comparison,
+                     report::groups_text(comparison, statistics),
+                     workspace,
+                     exit_status(comparison.result));
 }
 
 /// What is said of B and A, and of many runs a side.
@@ -158,7 +155,7 @@ int compare_selection(const CompareOptions& options, Workspace& workspace) {
   check_names(options, selected.runs, workspace);
   const analysis::GroupsRequest request = groups_request(options, std::move(selected.named));
   return answer(
-      analysis::compare_groups(selected.runs, request, workspace.catalog()), options, workspace);
+      analysis::compare_groups(selected.runs, request, workspace.catalog()), false, workspace);
 }
 
 /// With --rcp that is what RESULT is about; where means lie is shown besides.
@@ -194,7 +191,7 @@ int compare_sides(const CompareOptions& options,
                                             reading);
     judge_by_rcp(comparison);
   }
-  return answer(comparison, options, workspace);
+  return answer(comparison, options.statistics, workspace);
 }
 
 /// What two single runs are not: two groups, or two runs.
@@ -218,7 +215,7 @@ int compare_two(const CompareOptions& options,
   compare::Options how;
   if (!options.require.empty()) how.require = spec::parse_rung(options.require);
   how.across = {options.across.begin(), options.across.end()};
-  how.tolerance = {options.atol, options.rtol, {}};
+  how.tolerance = options.tolerance;
   how.reference = reference_of(options);
   std::vector<std::filesystem::path> reruns;
   if (!options.envelope.empty()) {
@@ -228,12 +225,12 @@ int compare_two(const CompareOptions& options,
     if (reruns.empty()) throw usage_error("--envelope: needs a run beside A and B");
   }
   const spec::Comparison comparison = analysis::compare_pair(a.directory, b.directory, how, reruns);
-  const auto courses = [&] {
-    return report::difference_text(analysis::difference_courses(a.directory, b.directory),
-                                   report::letters_of_locale());
-  };
   workspace.answer(workspace.json() ? json_answer(comparison)
-                                    : report::comparison_text(comparison, courses()));
+                                    : report::comparison_text(
+                                          comparison,
+                                          report::difference_text(analysis::difference_courses(
+                                                                      a.directory, b.directory),
+                                                                  report::letters_of_locale())));
   return exit_status(comparison.result);
 }
 
@@ -298,7 +295,7 @@ void setup_compare(OptionParser& app, Action& action) {
       ->comma_separated();
   command.add_option("--by", options.by, "group the runs of a selection by this: host, seed, ...")
       ->comma_separated();
-  add_tolerances(command, options.rtol, options.atol);
+  add_tolerances(command, options.tolerance);
   command
       .add_option("--margin",
                   options.margins,

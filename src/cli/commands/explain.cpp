@@ -2,10 +2,10 @@
 #include "selected_runs.hpp"
 
 #include <sabath/app/explain_pair.hpp>
-#include <sabath/app/repeat_run.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/execution/collect_run.hpp>
+#include <sabath/planning/repeat_run.hpp>
 #include <sabath/report/text.hpp>
 
 #include <chrono>
@@ -17,28 +17,14 @@ struct ExplainOptions {
   std::string a{};
   std::string b{};
   std::string require{};
-  std::optional<double> rtol{};
-  std::optional<double> atol{};
-  std::size_t budget = 16;
   std::optional<double> minutes{};
-  bool offline = false;
-  bool monotone = false;
+  app::ExplainRequest request{};  ///< without what the options above say
 };
 
 /// That a hybrid cannot be made says something of the hybrid; a full disk or a stop does not.
 bool is_of_the_run(base::ErrorKind kind) {
-  switch (kind) {
-    case base::ErrorKind::usage:
-    case base::ErrorKind::not_found:
-    case base::ErrorKind::integrity:
-    case base::ErrorKind::transfer:
-    case base::ErrorKind::environment:
-    case base::ErrorKind::launch:
-    case base::ErrorKind::access:
-      return true;
-    default:
-      return false;
-  }
+  return kind != base::ErrorKind::catalog && kind != base::ErrorKind::storage &&
+         kind != base::ErrorKind::interrupted && kind != base::ErrorKind::internal;
 }
 
 std::string problem_of(spec::RunState state, const std::string& message) {
@@ -81,16 +67,12 @@ int run_explain(const ExplainOptions& options, Workspace& workspace) {
     throw usage_error("explain: two runs or selections are needed",
                       "such as 'sabath explain @last~1 @last'");
   }
-  app::ExplainRequest request;
+  app::ExplainRequest request = options.request;
   request.a = one_run(options.a, workspace).directory;
   request.b = one_run(options.b, workspace).directory;
   if (request.a == request.b) throw usage_error("A and B are one run: nothing differs");
   if (!options.require.empty()) request.options.require = spec::parse_rung(options.require);
-  request.options.tolerance = {options.atol, options.rtol, {}};
-  request.budget = options.budget;
-  request.offline = options.offline;
-  request.assume_monotone = options.monotone;
-  if (options.offline) workspace.stay_offline();
+  if (request.offline) workspace.stay_offline();
   const auto parent = workspace.folders().state() / "explain";
   base::make_directories(parent);
   const base::TempDir work(parent);
@@ -100,27 +82,27 @@ int run_explain(const ExplainOptions& options, Workspace& workspace) {
   tools.work = work.path();
   tools.state_directory = workspace.folders().state();
   tools.again = [&](const std::filesystem::path& run, const std::filesystem::path& folder) {
-    planning::RunRequest asked = app::repeat_run(
+    planning::RunRequest asked = planning::repeat_run(
         run, folder, {workspace.processes(), workspace.observer(), workspace.stop()});
     workspace.end_at_signal();
     return asked;
   };
+  const auto collect_like_a = [&](const app::MadeRun& run) {
+    execution::collect_like(
+        home::RunFiles(request.a), home::RunFiles(run.directory), workspace.clock());
+  };
   tools.run = [&](const planning::RunRequest& wanted) {
     app::MadeRun made = make_run(wanted, workspace);
     if (made.problem.empty()) {
-      execution::collect_like(
-          home::RunFiles(request.a), home::RunFiles(made.directory), workspace.clock());
+      collect_like_a(made);
+      workspace.end_at_signal();
     }
-    if (made.problem.empty()) workspace.end_at_signal();
     return made;
   };
   tools.find = [&](const std::string& tag) {
     auto found = find_run(tag, workspace);
     // A may have been collected again since.
-    if (found && found->problem.empty()) {
-      execution::collect_like(
-          home::RunFiles(request.a), home::RunFiles(found->directory), workspace.clock());
-    }
+    if (found && found->problem.empty()) collect_like_a(*found);
     return found;
   };
   tools.has_time = [&] {
@@ -147,14 +129,15 @@ void setup_explain(OptionParser& app, Action& action) {
   command.add_option("a", options.a, "a run: id, unique prefix, @last, @last~1")->required();
   command.add_option("b", options.b, "the run that does not agree with it");
   add_rung(command, options.require);
-  add_tolerances(command, options.rtol, options.atol);
-  command.add_option("--budget", options.budget, "make at most this number of runs (16)")
+  add_tolerances(command, options.request.options.tolerance);
+  command.add_option("--budget", options.request.budget, "make at most this number of runs (16)")
       ->range(0, 10'000);
   command.add_option("--time", options.minutes, "start no run after this number of minutes")
       ->check(why_no_amount);
-  command.add_flag("--offline", options.offline, "what is not in the cache is an error");
-  command.add_flag(
-      "--assume-monotone", options.monotone, "assume that no change masks another: fewer runs");
+  command.add_flag("--offline", options.request.offline, "what is not in the cache is an error");
+  command.add_flag("--assume-monotone",
+                   options.request.assume_monotone,
+                   "assume that no change masks another: fewer runs");
 }
 
 }  // namespace sabath::cli

@@ -2,7 +2,7 @@
 #include "selected_runs.hpp"
 
 #include <sabath/analysis/counted_runs.hpp>
-#include <sabath/app/run_study.hpp>
+#include <sabath/analysis/study_outcome.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/text/seconds_text.hpp>
 #include <sabath/base/text/text_table.hpp>
@@ -27,8 +27,8 @@ struct ListOptions {
 /// The column of reasons is there only where some run has one.
 std::string runs_table(const std::vector<catalog::RunRow>& rows,
                        const std::vector<std::string>& reasons) {
-  const bool has_reasons = std::any_of(
-      reasons.begin(), reasons.end(), [](const std::string& reason) { return !reason.empty(); });
+  const bool has_reasons =
+      std::ranges::any_of(reasons, [](const std::string& reason) { return !reason.empty(); });
   std::vector<TextTable::Column> columns{
       "run", "state", "created", ">time", ">seed", "node", "tags"};
   if (has_reasons) columns.insert(columns.begin() + 2, "counts");
@@ -49,54 +49,41 @@ std::string runs_table(const std::vector<catalog::RunRow>& rows,
   return table.text();
 }
 
-/// The runs that are shown, with why each does not count; and how many of all that match do.
-struct ListedRuns {
-  std::vector<catalog::RunRow> rows{};
-  std::vector<std::string> reasons{};
-  spec::RunCount count{};
-  bool has_more = false;
-};
-
-/// Without a selection only those that are shown are counted: no other command takes "all runs",
-/// and a home may have very many.
-ListedRuns listed_runs(const ListOptions& options, Workspace& workspace) {
+/// Says why each run that is shown does not count, and how many of all that match do. Without a
+/// selection only those that are shown are counted: no other command takes "all runs", and a home
+/// may have very many.
+int list_runs(const ListOptions& options, Workspace& workspace) {
   const catalog::Catalog& catalog = workspace.catalog();
-  ListedRuns listed;
+  const bool is_selection = !options.selection.empty();
+  if (is_selection)
+    known_names(workspace).check_selection(options.selection, workspace.clock().now());
   // One more than is shown tells whether there are more.
   const std::size_t limit = options.all ? 0 : options.limit;
-  if (!options.selection.empty())
-    known_names(workspace).check_selection(options.selection, workspace.clock().now());
-  const std::size_t most = limit == 0 || !options.selection.empty() ? 0 : limit + 1;
-  listed.rows = catalog.runs(most, options.selection, workspace.clock().now());
+  const std::size_t most = limit == 0 || is_selection ? 0 : limit + 1;
+  auto rows = catalog.runs(most, options.selection, workspace.clock().now());
   analysis::NamedRuns named;
-  named.add_selection(options.selection, listed.rows);
-  listed.has_more = limit != 0 && listed.rows.size() > limit;
-  if (listed.has_more && options.selection.empty()) listed.rows.resize(limit);
-  listed.reasons = analysis::why_not_counted(listed.rows, named, catalog);
-  listed.count = spec::count_runs(listed.reasons);
-  if (listed.has_more && listed.rows.size() > limit) {
-    listed.rows.resize(limit);
-    listed.reasons.resize(limit);
+  named.add_selection(options.selection, rows);
+  const bool has_more = limit != 0 && rows.size() > limit;
+  if (has_more && !is_selection) rows.resize(limit);
+  std::vector<std::string> reasons = analysis::why_not_counted(rows, named, catalog);
+  const spec::RunCount count = spec::count_runs(reasons);
+  if (has_more) {
+    rows.resize(limit);
+    reasons.resize(limit);
   }
-  return listed;
-}
-
-int list_runs(const ListOptions& options, Workspace& workspace) {
-  const ListedRuns listed = listed_runs(options, workspace);
   if (workspace.json()) {
-    workspace.answer(json_answer(listed.rows, listed.reasons, listed.count));
+    workspace.answer(json_answer(rows, reasons, count));
     return exit_done;
   }
-  const char* const none = options.selection.empty()
-                               ? "no runs yet; 'sabath run RECIPE' makes one\n"
-                               : "no run matches\n";
-  std::string text = listed.rows.empty() ? none : runs_table(listed.rows, listed.reasons);
-  if (listed.count.all > 1) {
-    const bool is_of_shown = listed.has_more && options.selection.empty();
-    text += (is_of_shown ? "of the runs shown " : "") + spec::count_text(listed.count) + "\n";
+  const char* const none =
+      is_selection ? "no run matches\n" : "no runs yet; 'sabath run RECIPE' makes one\n";
+  std::string text = rows.empty() ? none : runs_table(rows, reasons);
+  if (count.all > 1) {
+    const bool is_of_shown = has_more && !is_selection;
+    text += (is_of_shown ? "of the runs shown " : "") + spec::count_text(count) + "\n";
   }
   workspace.answer(text);
-  if (listed.has_more) workspace.observer().note("... and older ones: --all shows them");
+  if (has_more) workspace.observer().note("... and older ones: --all shows them");
   return exit_done;
 }
 
@@ -110,10 +97,6 @@ int list_studies(Workspace& workspace) {
       workspace.observer().warn(error.what(), error.hint());
     }
   }
-  if (workspace.json()) {
-    workspace.answer(json_answer(outcomes));
-    return exit_done;
-  }
   TextTable table({"study", "created", ">runs", ">ok", ">counted", ">failed", ">open"});
   for (const analysis::StudyOutcome& outcome : outcomes) {
     table.add({outcome.plan.study_id,
@@ -124,9 +107,10 @@ int list_studies(Workspace& workspace) {
                std::to_string(outcome.count(spec::RunState::failed)),
                std::to_string(outcome.open())});
   }
-  workspace.answer(table.empty() ? "no studies yet; 'sabath run RECIPE --sweep' makes one\n"
-                                 : table.text());
-  return exit_done;
+  return answer_with(
+      outcomes,
+      table.empty() ? "no studies yet; 'sabath run RECIPE --sweep' makes one\n" : table.text(),
+      workspace);
 }
 
 int list_documents(const std::string& what, Workspace& workspace) {
@@ -154,19 +138,14 @@ int list_documents(const std::string& what, Workspace& workspace) {
   }
   for (const home::BadDocument& document : bad)
     workspace.observer().warn(document.problem);
-  if (workspace.json()) {
-    workspace.answer(json_answer(rows));
-    return exit_done;
-  }
-  if (rows.empty() && what == "sites") {
-    workspace.answer("no sites yet; 'docs/formats/site.md' says how one is described\n");
-    return exit_done;
-  }
   TextTable table({"kind", "name", {what == "sites" ? "scheduler" : "version"}, "title"});
   for (const auto& row : rows)
     table.add({row.kind, row.name, row.version, row.title});
-  workspace.answer(table.text());
-  return exit_done;
+  return answer_with(rows,
+                     rows.empty() && what == "sites"
+                         ? "no sites yet; 'docs/formats/site.md' says how one is described\n"
+                         : table.text(),
+                     workspace);
 }
 
 int run_list(const ListOptions& options, Workspace& workspace) {

@@ -86,8 +86,7 @@ int run_report(const ReportOptions& options, Workspace& workspace) {
   base::write_file_atomically(options.file, text);
   const WrittenReport written{
       options.file, std::string(format.name), report.count, text.size(), report.notes};
-  workspace.answer(workspace.json() ? json_answer(written) : report_text(written));
-  return exit_done;
+  return answer_with(written, report_text(written), workspace);
 }
 
 }  // namespace

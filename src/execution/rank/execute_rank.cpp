@@ -10,6 +10,7 @@
 #include <sabath/base/file.hpp>
 #include <sabath/base/process/process_identity.hpp>
 #include <sabath/base/process/process_table.hpp>
+#include <sabath/base/process/variables.hpp>
 #include <sabath/base/unique_fd.hpp>
 #include <sabath/execution/execute_copies.hpp>
 #include <sabath/execution/execute_rank.hpp>
@@ -46,13 +47,8 @@ constexpr std::array starters{Starter{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_L
                               Starter{"PALS_RANKID", "PALS_LOCAL_RANKID"},
                               Starter{"SLURM_PROCID", "SLURM_LOCALID"}};
 
-std::string variable_of(const Environment& environment, const std::string& name) {
-  const auto found = environment.find(name);
-  return found == environment.end() ? std::string() : found->second;
-}
-
 std::optional<int> number_of(const Environment& environment, const std::string& name) {
-  const std::string text = variable_of(environment, name);
+  const std::string text = base::variable_of(environment, name);
   int number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{} || end != text.data() + text.size() || text.empty()) return std::nullopt;
@@ -85,7 +81,7 @@ class Rank {
        const std::string& stage,
        const std::vector<std::string>& argv)
       : files_(run_directory), argv_(argv), variables_(base::current_environment()) {
-    folder_ = variable_of(variables_, stage_folder_variable);
+    folder_ = base::variable_of(variables_, stage_folder_variable);
     if (folder_.empty()) folder_ = files_.attempt(files_.read_status().attempt) / stage;
     for (const auto& [name, value] : kept_variables(folder_))
       variables_[name] = value;
@@ -97,7 +93,7 @@ class Rank {
   int execute() {
     const auto ranks = number_of(variables_, ranks_variable);
     if (!ranks) find_self();
-    const bool is_seen = descends_from(variable_of(variables_, executor_variable));
+    const bool is_seen = descends_from(base::variable_of(variables_, executor_variable));
     if (!ranks && (is_seen || !is_first())) become(argv_, variables_);
     if (!is_seen) write_facts();
     RankChildren children;
@@ -174,7 +170,7 @@ class Rank {
   void start_all(int ranks, RankChildren& children) const {
     const int first = node_index() * ranks;
     const int world = number_of(variables_, world_variable).value_or(ranks);
-    const std::string master = variable_of(variables_, master_variable);
+    const std::string master = base::variable_of(variables_, master_variable);
     const std::size_t colon = master.rfind(':');
     for (int local = 0; local < ranks && first + local < world; ++local) {
       Environment variables = variables_;
@@ -220,7 +216,7 @@ class Rank {
     record.wall_s = std::chrono::duration<double>(clock_.steady() - begun).count();
     record.usage = sampler->finish();
     // `exec` reads the counters of its own node.
-    if (node_ != variable_of(variables_, executor_node_variable)) {
+    if (node_ != base::variable_of(variables_, executor_node_variable)) {
       auto readings = sampler->energy().readings;
       if (!readings.empty()) record.energy_readings = std::move(readings);
     }

@@ -1,6 +1,7 @@
 #include "rank_children.hpp"
 
 #include <sabath/base/error.hpp>
+#include <sabath/base/process/variables.hpp>
 
 #include <array>
 #include <cerrno>
@@ -28,27 +29,17 @@ sigset_t watched() {
   return set;
 }
 
-std::vector<char*> pointers_to(std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  for (std::string& text : texts)
-    pointers.push_back(text.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
 /// All that execve needs: nothing is allocated between fork and it.
 class Image {
  public:
   Image(const std::vector<std::string>& argv, const base::Environment& environment) : words_(argv) {
     for (const auto& [name, value] : environment)
       settings_.push_back(name + "=" + value);
-    const auto path = environment.find("PATH");
-    const auto program =
-        base::find_program(argv.front(), path == environment.end() ? "" : path->second);
+    const auto program = base::find_program(argv.front(), base::variable_of(environment, "PATH"));
     const bool is_path = argv.front().find('/') != std::string::npos;
     file_ = program ? program->string() : is_path ? argv.front() : std::string();
-    argument_pointers_ = pointers_to(words_);
-    setting_pointers_ = pointers_to(settings_);
+    argument_pointers_ = base::pointers_to(words_);
+    setting_pointers_ = base::pointers_to(settings_);
   }
   /// Returns where it cannot be started; errno says why. A script that names no interpreter is the
   /// shell's.

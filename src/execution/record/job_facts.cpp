@@ -1,5 +1,7 @@
 #include "job_facts.hpp"
 
+#include <sabath/base/process/variables.hpp>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -20,11 +22,6 @@ constexpr std::array telling{
 constexpr std::array of_schedulers{"SLURM_", "PBS_", "LSB_", "SGE_", "FLUX_", "OAR_", "_CONDOR_"};
 constexpr std::array of_devices{
     "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL"};
-
-std::string value_of(const base::Environment& environment, std::string_view name) {
-  const auto found = environment.find(std::string(name));
-  return found == environment.end() ? std::string() : found->second;
-}
 
 int number_in(const std::string& text) {
   int number = 0;
@@ -47,15 +44,16 @@ std::optional<spec::JobFacts> job_of(const std::string& scheduler,
   spec::JobFacts facts;
   facts.scheduler = scheduler;
   // Set by job scripts, from the description of the scheduler.
-  facts.start.id = value_of(environment, "SABATH_JOB_ID");
-  facts.start.restarts = number_in(value_of(environment, "SABATH_JOB_RESTARTS"));
-  facts.nodes = value_of(environment, "SABATH_JOB_NODES");
+  facts.start.id = base::variable_of(environment, "SABATH_JOB_ID");
+  facts.start.restarts = number_in(base::variable_of(environment, "SABATH_JOB_RESTARTS"));
+  facts.nodes = base::variable_of(environment, "SABATH_JOB_NODES");
   if (facts.start.id.empty() && scheduler == "slurm") {
-    const std::string array = value_of(environment, "SLURM_ARRAY_JOB_ID");
-    const std::string task = value_of(environment, "SLURM_ARRAY_TASK_ID");
-    facts.start.id = array.empty() ? value_of(environment, "SLURM_JOB_ID") : array + "_" + task;
-    facts.start.restarts = number_in(value_of(environment, "SLURM_RESTART_COUNT"));
-    facts.nodes = value_of(environment, "SLURM_JOB_NODELIST");
+    const std::string array = base::variable_of(environment, "SLURM_ARRAY_JOB_ID");
+    const std::string task = base::variable_of(environment, "SLURM_ARRAY_TASK_ID");
+    facts.start.id =
+        array.empty() ? base::variable_of(environment, "SLURM_JOB_ID") : array + "_" + task;
+    facts.start.restarts = number_in(base::variable_of(environment, "SLURM_RESTART_COUNT"));
+    facts.nodes = base::variable_of(environment, "SLURM_JOB_NODELIST");
   }
   if (facts.start.id.empty()) return std::nullopt;
   for (const auto& [name, value] : environment) {
@@ -69,7 +67,7 @@ bool is_nearly_over(const std::optional<std::chrono::seconds>& limit,
                     base::WallTime now,
                     const base::Environment& environment) {
   using std::chrono::seconds;
-  const std::string text = value_of(environment, "SABATH_JOB_END");
+  const std::string text = base::variable_of(environment, "SABATH_JOB_END");
   std::int64_t over = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), over);
   const bool is_number = error == std::errc{} && end == text.data() + text.size();
@@ -84,9 +82,10 @@ bool is_nearly_over(const std::optional<std::chrono::seconds>& limit,
 
 bool counts_restarts(const std::optional<spec::JobFacts>& job,
                      const base::Environment& environment) {
-  if (!value_of(environment, "SABATH_JOB_RESTARTS").empty()) return true;
+  if (!base::variable_of(environment, "SABATH_JOB_RESTARTS").empty()) return true;
   // Slurm has a variable of its own for that, which is set only after a restart.
-  return job && job->scheduler == "slurm" && value_of(environment, "SABATH_JOB_ID").empty();
+  return job && job->scheduler == "slurm" &&
+         base::variable_of(environment, "SABATH_JOB_ID").empty();
 }
 
 std::map<std::string, std::string> launch_items(const spec::BatchPlan& batch) {

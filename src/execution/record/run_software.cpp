@@ -7,6 +7,7 @@
 #include <sabath/base/digest.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/process/variables.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/env/container_command.hpp>
 #include <sabath/probe/library_versions.hpp>
@@ -180,9 +181,8 @@ void RunSoftware::note_program(const std::string& stage, const base::Environment
   const auto planned = std::ranges::find(plan_.stages, stage, &spec::PlannedStage::name);
   if (planned == plan_.stages.end() || planned->argv.empty()) return;
   if (env::container_of(plan_.environment_of(*planned)) != nullptr) return;  // not of this machine
-  const auto path = environment.find("PATH");
   const auto found = base::find_program(planned->argv.front(),
-                                        path == environment.end() ? "/bin:/usr/bin" : path->second);
+                                        base::variable_of(environment, "PATH", "/bin:/usr/bin"));
   std::error_code code;
   if (!found || !found->is_absolute()) return;
   const std::string file = fs::canonical(*found, code).string();

@@ -6,6 +6,7 @@
 #include "tree_tool.hpp"
 
 #include <sabath/base/file.hpp>
+#include <sabath/base/process/variables.hpp>
 
 #include <algorithm>
 #include <array>
@@ -17,9 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string variable(const char* name) {
-  const auto environment = base::current_environment();
-  const auto found = environment.find(name);
-  return found == environment.end() ? std::string() : found->second;
+  return base::variable_of(base::current_environment(), name);
 }
 
 bool is_there(const std::string& path) {

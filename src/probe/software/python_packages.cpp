@@ -1,5 +1,6 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/process/variables.hpp>
 #include <sabath/probe/python_packages.hpp>
 
 #include <algorithm>
@@ -14,11 +15,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t longest_metadata = 64U << 10U;
-
-std::string value_of(const base::Environment& environment, const std::string& name) {
-  const auto found = environment.find(name);
-  return found == environment.end() ? "" : found->second;
-}
 
 std::string trimmed(const std::string& text) {
   const std::size_t first = text.find_first_not_of(" \t\r");
@@ -74,9 +70,9 @@ void add_sites(const fs::path& prefix, const std::string& name, std::vector<fs::
 void add_user(const std::string& name,
               const base::Environment& environment,
               std::vector<fs::path>& folders) {
-  if (!value_of(environment, "PYTHONNOUSERSITE").empty()) return;
-  const std::string base = value_of(environment, "PYTHONUSERBASE");
-  const std::string home = value_of(environment, "HOME");
+  if (!base::variable_of(environment, "PYTHONNOUSERSITE").empty()) return;
+  const std::string base = base::variable_of(environment, "PYTHONUSERBASE");
+  const std::string home = base::variable_of(environment, "HOME");
   if (!base.empty()) {
     add_sites(base, name, folders);
   } else if (!home.empty()) {
@@ -100,7 +96,7 @@ void add_installed(const fs::path& prefix,
 std::vector<fs::path> folders_of(const fs::path& interpreter,
                                  const base::Environment& environment) {
   std::vector<fs::path> folders;
-  const std::string said = value_of(environment, "PYTHONPATH");
+  const std::string said = base::variable_of(environment, "PYTHONPATH");
   for (std::size_t at = 0; at < said.size();) {
     const std::size_t end = std::min(said.find(':', at), said.size());
     if (said[at] == '/') folders.emplace_back(said.substr(at, end - at));

@@ -1,7 +1,7 @@
 #include "unit/app/workbench.hpp"
 
 #include <sabath/app/explain_pair.hpp>
-#include <sabath/app/repeat_run.hpp>
+#include <sabath/planning/repeat_run.hpp>
 #include <sabath/spec/run_record.hpp>
 
 using namespace sabath;
@@ -16,7 +16,7 @@ struct ExplainBench : test::Workbench {
       return "{\"step\": 1, \"loss\": " + std::to_string(loss(plan)) + "}\n";
     };
     tools.again = [this](const std::filesystem::path& run, const std::filesystem::path& folder) {
-      return app::repeat_run(run, folder, {processes, observer});
+      return planning::repeat_run(run, folder, {processes, observer});
     };
     tools.run = [this](const planning::RunRequest& wanted) {
       ++made_runs;

@@ -1,6 +1,6 @@
 #include "unit/app/workbench.hpp"
 
-#include <sabath/app/repeat_run.hpp>
+#include <sabath/planning/repeat_run.hpp>
 #include <sabath/spec/run_record.hpp>
 
 using namespace sabath;
@@ -13,7 +13,7 @@ planning::RunRequest repeated(test::Workbench& bench, const std::filesystem::pat
   const auto folder = bench.home / "again";
   base::remove_tree(folder);
   base::make_directories(folder);
-  return app::repeat_run(run, folder, {bench.processes, bench.observer});
+  return planning::repeat_run(run, folder, {bench.processes, bench.observer});
 }
 
 }  // namespace

@@ -43,8 +43,6 @@ class FakeLauncher final : public launch::Launcher {
   std::vector<launch::Job> jobs{};
   std::vector<launch::JobId> cancelled{};
 
-  std::string_view name() const override { return "fake"; }
-  std::string_view description() const override { return "writes records"; }
   launch::JobId submit(const launch::Job& job) override {
     jobs.push_back(job);
     if (submitted) submitted();

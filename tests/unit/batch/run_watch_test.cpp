@@ -6,9 +6,9 @@
 #include <sabath/base/digest.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/process/process_identity.hpp>
+#include <sabath/batch/batch_steps.hpp>
 #include <sabath/batch/run_accounting.hpp>
 #include <sabath/batch/run_watch.hpp>
-#include <sabath/batch/submit_batch.hpp>
 #include <sabath/execution/host_lock.hpp>
 #include <sabath/home/run_files.hpp>
 #include <sabath/spec/run_record.hpp>

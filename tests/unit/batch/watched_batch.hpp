@@ -186,7 +186,7 @@ class WatchedBatch {
   }
   void cancel(const std::vector<batch::WatchedRun>& runs) {
     batch::cancel_runs(
-        runs, [this](const auto&) -> launch::Scheduler& { return *scheduler; }, clock, {});
+        runs, [this](const auto&) -> batch::SchedulerMonitor& { return *monitor; }, clock, {});
   }
   /// What a command does that sees the runs' end.
   void keep_accounting(batch::RunWatch& watch) {

@@ -12,14 +12,6 @@ using sabath::test::LauncherConformance;
 
 namespace {
 
-/// What is listed, so that the test follows what the program uses.
-std::unique_ptr<launch::Launcher> local_launcher() {
-  for (auto& launcher : launch::builtin_launchers()) {
-    if (launcher->name() == "local") return std::move(launcher);
-  }
-  return nullptr;
-}
-
 std::string output(const LauncherConformance& test, const launch::Job& job) {
   test.finished(test.launcher().submit(job));
   return base::read_file(test.path("exec.log"));
@@ -28,15 +20,15 @@ std::string output(const LauncherConformance& test, const launch::Job& job) {
 }  // namespace
 
 TEST_CASE("local launcher: conforms") {
-  test::check_launcher(*local_launcher());
+  test::check_launcher(*launch::local_launcher());
 }
 
 TEST_CASE("local launcher: what cannot be started is told at once, with the reason") {
-  const auto launcher = local_launcher();
+  const auto launcher = launch::local_launcher();
   const LauncherConformance test(*launcher);
   CHECK_THROWS_WITH(
       launcher->submit(test.job({"/no/such/program"})),
-      Catch::Matchers::EndsWith(": cannot start '/no/such/program': No such file or directory"));
+      Catch::Matchers::EndsWith(": /no/such/program: cannot be started: no such file"));
   CHECK_THROWS_AS(launcher->submit(test.job({})), base::Error);
   auto job = test.shell("exit 0");
   job.run_directory /= "none";
@@ -44,7 +36,7 @@ TEST_CASE("local launcher: what cannot be started is told at once, with the reas
 }
 
 TEST_CASE("local launcher: a job has its own process group, so that Ctrl-C passes it by") {
-  const auto launcher = local_launcher();
+  const auto launcher = launch::local_launcher();
   const LauncherConformance test(*launcher);
   std::istringstream fields(output(test, test.shell("cut -d' ' -f1,5 /proc/$$/stat")));
   int pid = 0;
@@ -55,7 +47,7 @@ TEST_CASE("local launcher: a job has its own process group, so that Ctrl-C passe
 }
 
 TEST_CASE("local launcher: a job inherits no descriptor and no blocked signal") {
-  const auto launcher = local_launcher();
+  const auto launcher = launch::local_launcher();
   const LauncherConformance test(*launcher);
   const base::UniqueFd leaky(::open("/dev/null", O_RDONLY));  // without CLOEXEC, as libraries do
   const base::UniqueFd high(::fcntl(leaky.get(), F_DUPFD, 200));
@@ -77,10 +69,10 @@ TEST_CASE("local launcher: a job inherits no descriptor and no blocked signal") 
 }
 
 TEST_CASE("local launcher: another process can follow and cancel a job, and sees it vanish") {
-  const auto launcher = local_launcher();
+  const auto launcher = launch::local_launcher();
   const LauncherConformance test(*launcher);
   const auto id = launcher->submit(test.job({"/bin/sleep", "600"}));
-  const auto other = local_launcher();
+  const auto other = launch::local_launcher();
   CHECK(std::holds_alternative<launch::Running>(other->poll(id)));
   other->cancel(id);
   CHECK(test.finished(id).signal == SIGTERM);  // its parent learns how it ended
@@ -90,7 +82,7 @@ TEST_CASE("local launcher: another process can follow and cancel a job, and sees
 }
 
 TEST_CASE("local launcher: a pid that another process got since is not taken for the job") {
-  const auto launcher = local_launcher();
+  const auto launcher = launch::local_launcher();
   auto process = base::ProcessIdentity::current();
   process.start_ticks -= 1;
   const auto id = process.text();
@@ -99,7 +91,7 @@ TEST_CASE("local launcher: a pid that another process got since is not taken for
 }
 
 TEST_CASE("local launcher: output of several attempts is kept") {
-  const auto launcher = local_launcher();
+  const auto launcher = launch::local_launcher();
   const LauncherConformance test(*launcher);
   output(test, test.shell("echo one"));
   CHECK(output(test, test.shell("echo two >&2")) == "one\ntwo\n");

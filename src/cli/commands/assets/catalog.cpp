@@ -17,8 +17,7 @@ std::string stats_text(const catalog::CatalogStats& stats) {
 
 int catalog_stats(Workspace& workspace) {
   const catalog::CatalogStats stats = workspace.catalog().stats();
-  workspace.answer(workspace.json() ? json_answer(stats) : stats_text(stats));
-  return exit_done;
+  return answer_with(stats, stats_text(stats), workspace);
 }
 
 int catalog_reindex(Workspace& workspace) {
@@ -34,12 +33,10 @@ int catalog_reindex(Workspace& workspace) {
                                                  workspace.observer(),
                                                  workspace.stop());
   app::index_documents(catalog, workspace.documents(), workspace.observer());
-  if (workspace.json()) {
-    workspace.answer(json_answer(catalog.stats()));
-  } else {
-    workspace.answer(std::to_string(report.indexed) + " runs indexed, " +
-                     std::to_string(report.unreadable) + " could not be read\n");
-  }
+  workspace.answer(workspace.json()
+                       ? json_answer(catalog.stats())
+                       : std::to_string(report.indexed) + " runs indexed, " +
+                             std::to_string(report.unreadable) + " could not be read\n");
   return report.unreadable == 0 ? exit_done : exit_no;
 }
 

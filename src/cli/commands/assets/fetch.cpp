@@ -1,6 +1,5 @@
 #include "commands.hpp"
 #include "commands/run/run.hpp"
-#include "event_lines.hpp"
 
 #include <sabath/app/apply_script.hpp>
 #include <sabath/assets/cache_references.hpp>
@@ -33,13 +32,9 @@ struct FetchCommandOptions {
   std::uint64_t limit = 0;
   unsigned connections = 0;
   int retries = 4;
-  bool refresh = false;
-  bool offline = false;
-  bool link = false;
-  std::string apply{};
+  assets::FetchOptions how{};  ///< without what the options above say
+  app::ScriptCall call{};      ///< without its arguments; without a script none is applied
   std::vector<std::string> arguments{};
-  bool fresh = false;
-  std::string variant{};
 };
 
 std::vector<base::Digest> wanted_digests(const FetchCommandOptions& options) {
@@ -64,49 +59,40 @@ void check_options(const FetchCommandOptions& options) {
   }
   if (!options.path.empty() && options.names.size() != 1)
     complain("--path: needs exactly one name");
-  if (options.link && options.path.empty()) {
+  if (options.how.link && options.path.empty()) {
     complain("--link: needs --path, which says where the data are");
   }
-  if (options.apply.empty()) {
+  if (options.call.script.empty()) {
     if (!options.arguments.empty()) complain("--arg: needs --apply, whose script takes it");
-    if (options.fresh) complain("--fresh: needs --apply; --refresh asks the source again");
-    if (!options.variant.empty()) complain("--variant: needs --apply, whose script uses it");
+    if (options.call.fresh) complain("--fresh: needs --apply; --refresh asks the source again");
+    if (!options.call.variant.empty()) complain("--variant: needs --apply, whose script uses it");
   } else if (options.names.size() != 1 || assets::is_url(options.names.front())) {
     complain("--apply: needs the name of exactly one asset, which has the script");
   }
-  if (options.offline && options.refresh)
+  if (options.how.offline && options.how.refresh)
     complain("--refresh: needs the network, which --offline forbids");
 }
 
-assets::FetchOptions fetch_options(const FetchCommandOptions& options) {
-  assets::FetchOptions how;
-  how.refresh = options.refresh;
-  how.offline = options.offline;
-  how.retries.attempts = options.retries + 1;
-  how.local = options.path;
-  how.link = options.link;
-  if (options.limit > 0) how.limit = options.limit;
-  return how;
-}
-
 app::ScriptCall call_of(const FetchCommandOptions& options) {
-  return {options.apply,
-          assignments("--arg", options.arguments),
-          options.fresh,
-          options.offline,
-          options.variant};
+  app::ScriptCall call = options.call;
+  call.arguments = assignments("--arg", options.arguments);
+  call.offline = options.how.offline;
+  return call;
 }
 
 assets::FetchedAsset fetch_one(const std::string& name,
                                const FetchCommandOptions& options,
                                Workspace& workspace,
                                base::Observer& observer) {
-  assets::FetchOptions how = fetch_options(options);
+  assets::FetchOptions how = options.how;
+  how.retries.attempts = options.retries + 1;
+  how.local = options.path;
+  if (options.limit > 0) how.limit = options.limit;
   how.has_login = workspace.fetching().login_lookup();
   // Documents are read before anything is made.
   std::optional<spec::Asset> asset;
   if (!assets::is_url(name)) asset = workspace.documents().asset(name);
-  if (asset && !options.apply.empty()) app::check_call(*asset, call_of(options));
+  if (asset && !options.call.script.empty()) app::check_call(*asset, call_of(options));
   assets::AssetFetcher fetcher = workspace.runner().preparer().fetcher(observer, workspace.stop());
   if (asset) return fetcher.fetch(*asset, how, observer, workspace.stop());
   return fetcher.fetch_url(name, wanted_digests(options), how, observer, workspace.stop());
@@ -178,38 +164,29 @@ std::string place_of(const std::string& source) {
   return source.substr(begin + 3, source.find_first_of("/?#", begin + 3) - begin - 3);
 }
 
-struct Summary {
-  std::uint64_t there = 0;
-  std::uint64_t transferred = 0;
-  std::set<std::string> places{};
-};
-
-Summary summary_of(const assets::FetchedAsset& asset) {
-  Summary summary;
-  for (const assets::FetchedFile& file : asset.files) {
-    summary.there += file.was_there ? 1 : 0;
-    summary.transferred += file.transferred;
-    if (!file.source.empty()) summary.places.insert(place_of(file.source));
-  }
-  return summary;
-}
-
 std::string how_it_came(const assets::FetchedAsset& asset, std::chrono::nanoseconds took) {
   if (!asset.made_by_run.empty()) {
     return "made by " + asset.made_by_run + " on " + asset.made_on_host;
   }
-  const Summary summary = summary_of(asset);
-  std::string text = std::to_string(summary.there) + " already there, " +
-                     base::format_bytes(summary.transferred) + " downloaded";
+  std::uint64_t there = 0;
+  std::uint64_t transferred = 0;
+  std::set<std::string> places;
+  for (const assets::FetchedFile& file : asset.files) {
+    there += file.was_there ? 1 : 0;
+    transferred += file.transferred;
+    if (!file.source.empty()) places.insert(place_of(file.source));
+  }
+  std::string text =
+      std::to_string(there) + " already there, " + base::format_bytes(transferred) + " downloaded";
   const double seconds = std::chrono::duration<double>(took).count();
-  if (summary.transferred > 0 && seconds > 0) {
-    const double rate = static_cast<double>(summary.transferred) / seconds;
+  if (transferred > 0 && seconds > 0) {
+    const double rate = static_cast<double>(transferred) / seconds;
     text += " in " + base::format_duration(took) + " (" +
             base::format_bytes(static_cast<std::uint64_t>(rate)) + "/s)";
   }
   constexpr std::size_t told_places = 3;
   std::size_t count = 0;
-  for (const std::string& place : summary.places) {
+  for (const std::string& place : places) {
     if (++count > told_places) break;
     text += (count == 1 ? " from " : ", ") + base::printable(place);
   }
@@ -283,7 +260,7 @@ execution::RunOutcome apply_script(const assets::FetchedAsset& fetched,
       app::script_request(asset, fetched, call_of(options), workspace.folders());
   if (options.limit > 0)
     request.again.insert(request.again.end(), {"--limit", std::to_string(options.limit)});
-  if (options.offline) workspace.stay_offline();
+  if (options.how.offline) workspace.stay_offline();
   execution::RunOutcome outcome = workspace.runner().run(request, observer, workspace.stop());
   workspace.index_runs();
   return outcome;
@@ -307,18 +284,17 @@ int run_fetch(const FetchCommandOptions& options, Workspace& workspace) {
   check_options(options);
   workspace.fetching().choose(options.fetcher, options.connections);
   const bool json = workspace.json();
-  EventLines events([&](std::string_view line) { workspace.answer(line); }, workspace.clock());
-  base::Observer& observer = json ? static_cast<base::Observer&>(events) : workspace.observer();
+  const auto events =
+      event_lines([&](std::string_view line) { workspace.answer(line); }, workspace.clock());
+  base::Observer& observer = json ? *events : workspace.observer();
   const auto [fetched, failed] = fetch_all(options, workspace, observer);
-  if (options.apply.empty()) {
-    if (json && !fetched.empty()) workspace.answer(json_result_line(fetched, failed));
-    check(failed, options.names.size());
-    return exit_done;
-  }
+  const bool applies = !options.call.script.empty();
+  if (json && !applies && !fetched.empty()) workspace.answer(json_result_line(fetched, failed));
   check(failed, options.names.size());
+  if (!applies) return exit_done;
   const execution::RunOutcome outcome = apply_script(fetched.front(), options, workspace, observer);
   workspace.answer(json ? json_result_line(fetched, failed, outcome)
-                        : outcome_answer(outcome) + outputs_answer(outcome, options.apply));
+                        : outcome_answer(outcome) + outputs_answer(outcome, options.call.script));
   return exit_status(outcome.state);
 }
 
@@ -329,26 +305,25 @@ void setup_fetch(OptionParser& app, Action& action) {
       add_command(app, action, "fetch", "bring assets or URLs into the cache, verified", run_fetch);
   command.add_option("names", options.names, "names of assets, or URLs")->required();
   command.add_option("--sha256", options.sha256, "digest that the one URL's bytes must have");
-  command.add_option("--apply", options.apply, "then run this script of the asset, recorded")
+  command.add_option("--apply", options.call.script, "then run this script of the asset, recorded")
       ->type_name("SCRIPT");
   command.add_option("--arg", options.arguments, "NAME=VALUE: an argument of the script")
-      ->take_all()
       ->one_each()
       ->type_name("NAME=VALUE");
   command.add_flag(
-      "--fresh", options.fresh, "with --apply: run it again, even if it was run before");
+      "--fresh", options.call.fresh, "with --apply: run it again, even if it was run before");
   command
       .add_option("--variant",
-                  options.variant,
+                  options.call.variant,
                   "with --apply: the environment's variant; else the site's, else the first")
       ->type_name("NAME");
   command.add_option("-o,--output", options.output, "also put the files into this folder");
   command.add_option("--path", options.path, "take them from this file or folder instead")
       ->type_name("FILE|FOLDER");
-  command.add_flag("--link", options.link, "with --path: refer to them there, copy nothing");
+  command.add_flag("--link", options.how.link, "with --path: refer to them there, copy nothing");
   command.add_flag(
-      "--refresh", options.refresh, "ask the source whether it still has what it gave before");
-  command.add_flag("--offline", options.offline, "never touch the network");
+      "--refresh", options.how.refresh, "ask the source whether it still has what it gave before");
+  command.add_flag("--offline", options.how.offline, "never touch the network");
   command.add_option("--limit", options.limit, "only the first N files of a list")
       ->check(why_no_count)
       ->type_name("N");

@@ -25,8 +25,7 @@ int run_import(const app::ImportRequest& request, Workspace& workspace) {
                                                      workspace.observer(),
                                                      workspace.stop());
   workspace.refresh_catalog();
-  workspace.answer(workspace.json() ? json_answer(report) : import_text(report, request.recipe));
-  return exit_done;
+  return answer_with(report, import_text(report, request.recipe), workspace);
 }
 
 }  // namespace

@@ -2,8 +2,8 @@
 #include "commands/run/watching.hpp"
 #include "selected_runs.hpp"
 
+#include <sabath/analysis/study_outcome.hpp>
 #include <sabath/analysis/whole_values.hpp>
-#include <sabath/app/run_study.hpp>
 #include <sabath/arrays/series_file.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/series_sink.hpp>
@@ -227,8 +227,7 @@ std::map<std::string, report::Course> courses_of(const execution::CurrentRecord&
   try {
     for (const spec::Series& series : arrays::read_series(current.series)) {
       report::Course& course = courses[series.stream + "/" + series.name];
-      const bool has_steps =
-          std::find(series.step.begin(), series.step.end(), base::no_step) == series.step.end();
+      const bool has_steps = std::ranges::find(series.step, base::no_step) == series.step.end();
       for (std::size_t i = 0; i < series.size(); ++i)
         course.add(static_cast<double>(has_steps ? series.step[i] : static_cast<std::int64_t>(i)),
                    series.value[i]);
@@ -237,17 +236,6 @@ std::map<std::string, report::Course> courses_of(const execution::CurrentRecord&
     courses.clear();
   }
   return courses;
-}
-
-/// A run whose series is damaged is shown all the same.
-spec::WholeSummaries whole_values(const execution::CurrentRecord& current,
-                                  std::string& unreadable) {
-  try {
-    return analysis::whole_values_of(current.record.metrics, current.series);
-  } catch (const base::Error& error) {
-    unreadable = error.what();
-    return {};
-  }
 }
 
 /// What 'sabath status' would say: a run's files know nothing of its job.
@@ -274,9 +262,12 @@ int show_run(const ShowOptions& options, Workspace& workspace) {
       collection = std::to_string(current->collection) + ", made " + current->collected_at +
                    "; the metrics are its, and not the record's";
     }
-    std::string unreadable;
-    const spec::WholeSummaries whole = whole_values(*current, unreadable);
-    if (!unreadable.empty()) workspace.observer().warn(unreadable, "metrics are shown as doubles");
+    spec::WholeSummaries whole;
+    try {
+      whole = analysis::whole_values_of(current->record.metrics, current->series);
+    } catch (const base::Error& error) {
+      workspace.observer().warn(error.what(), "metrics are shown as doubles");
+    }
     workspace.answer(
         workspace.json()
             ? json_answer(current->record, whole)
@@ -292,10 +283,7 @@ int show_run(const ShowOptions& options, Workspace& workspace) {
     return exit_done;
   }
   // Not finished, or lost: the plan and the status are what there is.
-  if (workspace.json()) {
-    workspace.answer(json_answer(std::vector<catalog::RunRow>{row}));
-    return exit_done;
-  }
+  if (workspace.json()) return answer_with(std::vector{row}, "", workspace);
   const spec::RunStatus status = files.read_status();
   const spec::RunState state = has_job ? row.state : status.state;
   workspace.answer(line("run", row.id) + line("state", std::string(spec::to_string(state))) +
@@ -308,38 +296,33 @@ int show_run(const ShowOptions& options, Workspace& workspace) {
 /// A study by its whole id: no recipe, asset or run is called so.
 bool show_study(const std::string& name, Workspace& workspace) {
   const auto ids = home::study_ids(workspace.folders().studies());
-  if (std::find(ids.begin(), ids.end(), name) == ids.end()) return false;
+  if (std::ranges::find(ids, name) == ids.end()) return false;
   const home::StudyFiles files(workspace.folders().studies() / name);
   workspace.answer(
       study_answer(analysis::look_at_study(files, workspace.folders()), workspace.json()));
   return true;
 }
 
-/// The nearest recipe or asset; empty: the error has no guess.
-std::string guess_of(const base::Error& error) {
-  return error.hint().starts_with("did you mean") ? error.hint() : std::string();
-}
-
 int run_show(const ShowOptions& options, Workspace& workspace) {
-  std::string guess;
   if (names_a_run(options.name)) return show_run(options, workspace);
   if (show_study(options.name, workspace)) return exit_done;
-  try {
-    const spec::Recipe recipe = workspace.documents().recipe(options.name);
-    workspace.answer(workspace.json() ? recipe.text : recipe_text(recipe));
+  std::string guess;  // the nearest recipe or asset
+  const auto look_up = [&](const auto& find) -> std::optional<decltype(find())> {
+    try {
+      return find();
+    } catch (const base::Error& error) {
+      if (error.kind() != base::ErrorKind::not_found) throw;
+      if (guess.empty() && error.hint().starts_with("did you mean")) guess = error.hint();
+      return std::nullopt;
+    }
+  };
+  const home::Documents& documents = workspace.documents();
+  if (const auto recipe = look_up([&] { return documents.recipe(options.name); })) {
+    workspace.answer(workspace.json() ? recipe->text : recipe_text(*recipe));
     return exit_done;
-  } catch (const base::Error& error) {
-    if (error.kind() != base::ErrorKind::not_found) throw;
-    if (guess.empty()) guess = guess_of(error);
   }
-  try {
-    const spec::Asset asset = workspace.documents().asset(options.name);
-    workspace.answer(workspace.json() ? json_answer(asset) : asset_text(asset));
-    return exit_done;
-  } catch (const base::Error& error) {
-    if (error.kind() != base::ErrorKind::not_found) throw;
-    if (guess.empty()) guess = guess_of(error);
-  }
+  if (const auto asset = look_up([&] { return documents.asset(options.name); }))
+    return answer_with(*asset, asset_text(*asset), workspace);
   try {
     return found_as(
         options.name, "recipe, asset, run or study", [&] { return show_run(options, workspace); });

@@ -18,20 +18,17 @@ struct VerifyOptions {
   bool full = false;
 };
 
-Check summary_of(const std::string& what, const cache::VerifyReport& report) {
-  return {what,
-          report.damaged.empty() ? "ok" : "bad",
-          std::to_string(report.objects) + " objects and " + std::to_string(report.trees) +
-              " trees, " + base::format_bytes(report.size_bytes) + ", " +
-              base::format_bytes(report.bytes_hashed) + " hashed, " +
-              std::to_string(report.damaged.size()) + " damaged",
-          {}};
-}
-
 void add_report(std::vector<Check>& checks,
                 const std::string& what,
                 const cache::VerifyReport& report) {
-  checks.push_back(summary_of(what, report));
+  checks.push_back({what,
+                    report.damaged.empty() ? "ok" : "bad",
+                    std::to_string(report.objects) + " objects and " +
+                        std::to_string(report.trees) + " trees, " +
+                        base::format_bytes(report.size_bytes) + ", " +
+                        base::format_bytes(report.bytes_hashed) + " hashed, " +
+                        std::to_string(report.damaged.size()) + " damaged",
+                    {}});
   const std::string remedy = "'sabath cache repair' brings it back";
   for (const cache::VerifyFinding& finding : report.damaged) {
     checks.push_back({finding.path.string(), "bad", finding.problem, remedy});
@@ -94,7 +91,7 @@ void verify_stored(const std::string& name,
   if (link && !workspace.cache().find(link->digest)) {
     return add_link(checks, assets::displayed_name(name), *link, full);
   }
-  const auto inventory = workspace.maintenance().inventory(workspace.observer(), workspace.stop());
+  const cache::Inventory inventory = workspace.inventory();
   for (const base::Digest& digest :
        assets::digests_called(name, workspace.documents(), workspace.cache(), inventory)) {
     const cache::VerifyReport report =
@@ -155,8 +152,8 @@ int run_verify(const VerifyOptions& options, Workspace& workspace) {
     if (!check.remedy.empty()) text += "     " + base::printable(check.remedy) + "\n";
   }
   workspace.answer(workspace.json() ? json_answer(checks) : text);
-  const bool judged = std::any_of(
-      checks.begin(), checks.end(), [](const Check& check) { return check.state != "note"; });
+  const bool judged =
+      std::ranges::any_of(checks, [](const Check& check) { return check.state != "note"; });
   if (!good) return exit_no;
   return judged ? exit_done : exit_inconclusive;
 }

@@ -1,14 +1,23 @@
 #include "env.hpp"
 
+#include <sabath/assets/cache_references.hpp>
 #include <sabath/base/error.hpp>
-#include <sabath/base/process/process.hpp>
+#include <sabath/base/file.hpp>
+#include <sabath/base/own_tree.hpp>
+#include <sabath/base/process/variables.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/env/container_command.hpp>
+#include <sabath/home/run_files.hpp>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <map>
+#include <memory>
+#include <optional>
 #include <utility>
 
+#include <signal.h>
 #include <unistd.h>
 
 namespace sabath::cli {
@@ -34,8 +43,7 @@ int env_build(const EnvOptions& options, Workspace& workspace) {
       workspace.observer(),
       workspace.stop(),
       options.retry ? env::AfterFailure::retry : env::AfterFailure::refuse);
-  workspace.answer(workspace.json() ? json_answer(built) : built_text(built));
-  return exit_done;
+  return answer_with(built, built_text(built), workspace);
 }
 
 /// What is started for a command in an environment.
@@ -60,10 +68,6 @@ Started in_container(const EnvOptions& options,
   return {std::move(command.argv), std::move(command.environment)};
 }
 
-Started on_host(const EnvOptions& options, const spec::BuiltEnvironment& built) {
-  return {unshielded(options.command), env::run_variables(built, base::current_environment())};
-}
-
 /// Of the schedulers that are known, a variable that each sets in its jobs.
 constexpr std::array job_variables{"SABATH_JOB_ID",
                                    "SLURM_JOB_ID",
@@ -74,12 +78,6 @@ constexpr std::array job_variables{"SABATH_JOB_ID",
                                    "OAR_JOB_ID",
                                    "_CONDOR_JOB_AD"};
 
-bool is_in_job(const base::Environment& environment) {
-  return std::any_of(job_variables.begin(), job_variables.end(), [&](const char* name) {
-    return environment.contains(name);
-  });
-}
-
 /// Ready, or built. In a job hundreds of processes would build the same thing at once, on nodes
 /// without a network.
 spec::BuiltEnvironment ready_for(const EnvOptions& options,
@@ -87,7 +85,9 @@ spec::BuiltEnvironment ready_for(const EnvOptions& options,
                                  Workspace& workspace) {
   const spec::EnvironmentSpec spec =
       workspace.runner().preparer().environment_of(recipe, options.variant);
-  const bool in_job = !options.may_build && is_in_job(base::current_environment());
+  const base::Environment session = base::current_environment();
+  const auto is_set = [&](const char* name) { return session.contains(name); };
+  const bool in_job = !options.may_build && std::ranges::any_of(job_variables, is_set);
   if (!in_job && !options.no_build) {
     return workspace.environments().build(
         spec, recipe.directory, workspace.observer(), workspace.stop());
@@ -101,6 +101,26 @@ spec::BuiltEnvironment ready_for(const EnvOptions& options,
                         (in_job ? "nothing is built in a job of a scheduler" : "--no-build"),
                     "'" + base::shown_command(build) + "' on a login node" +
                         (in_job ? "; --build, and it is built here" : ""));
+}
+
+/// Becomes the command, looked for on the PATH of `variables`. Throws Error{launch}.
+[[noreturn]] void become(const std::vector<std::string>& command,
+                         const base::Environment& variables) {
+  const std::string& name = command.front();
+  const auto program = base::find_program(name, base::variable_of(variables, "PATH"));
+  if (!program) {
+    throw base::Error(base::ErrorKind::launch,
+                      "'" + base::printable(name) + "': no such command in the environment");
+  }
+  ::signal(SIGPIPE, SIG_DFL);  // ignored signals outlive execve
+  ::signal(SIGXFSZ, SIG_DFL);
+  std::vector<std::string> argv = command;
+  std::vector<std::string> settings;
+  for (const auto& [variable, value] : variables)
+    settings.push_back(variable + "=" + value);
+  ::execve(program->c_str(), base::pointers_to(argv).data(), base::pointers_to(settings).data());
+  throw base::Error(base::ErrorKind::launch,
+                    program->string() + ": cannot be started: " + base::errno_text(errno));
 }
 
 /// Becomes the command, so that terminal, signals and exit status are its own.
@@ -129,20 +149,240 @@ spec::BuiltEnvironment ready_for(const EnvOptions& options,
     }
   }
   workspace.environments().check_trusted(built, local);
-  const Started started =
-      in_image ? in_container(options, recipe, built, workspace) : on_host(options, built);
+  const Started started = in_image
+                              ? in_container(options, recipe, built, workspace)
+                              : Started{unshielded(options.command),
+                                        env::run_variables(built, base::current_environment())};
   lease.keep();
   become(env::see_local_prefixes(node.program, local, started.argv), started.variables);
 }
 
+/// What was locked before. A file that was edited is written anew, as its message advises.
+std::optional<spec::PackageLock> known_lock(const std::filesystem::path& path,
+                                            Workspace& workspace) {
+  const auto text = base::read_file_if_exists(path);
+  if (!text) return std::nullopt;
+  try {
+    return spec::parse_package_lock(*text, path.string());
+  } catch (const base::Error& error) {
+    if (error.kind() != base::ErrorKind::usage) throw;
+    workspace.observer().warn(error.what(), "it is written anew, without what it had");
+    return std::nullopt;
+  }
+}
+
+std::string version_in(const std::optional<spec::PackageLock>& lock,
+                       const spec::PackageLayerLock& layer,
+                       const spec::PlatformPackages& platform,
+                       const std::string& package) {
+  const auto* const before = lock ? lock->find(layer.name, layer.request) : nullptr;
+  const auto* const packages =
+      before == nullptr ? nullptr : before->find(platform.platform, platform.python);
+  if (packages == nullptr) return {};
+  for (const spec::LockedPackage& one : packages->packages) {
+    if (one.name == package) return one.version;
+  }
+  return "-";
+}
+
+std::string lock_text(const spec::PackageLock& lock,
+                      const std::optional<spec::PackageLock>& before,
+                      const std::filesystem::path& path) {
+  std::string text;
+  for (const spec::PackageLayerLock& layer : lock.layers) {
+    for (const spec::PlatformPackages& platform : layer.platforms) {
+      base::TextTable table({{layer.name}, "version", "before", "file"});
+      for (const spec::LockedPackage& package : platform.packages) {
+        const std::string old = version_in(before, layer, platform, package.name);
+        table.add({package.name + (package.requested ? " *" : ""),
+                   package.version,
+                   old == package.version ? "" : old,
+                   package.file});
+      }
+      const std::string python = platform.python.empty() ? "" : " " + platform.python;
+      text += platform.platform + python + ", by " + platform.resolver + "\n" + table.text() + "\n";
+    }
+  }
+  return text + "* asked for by the recipe\nwrote " + base::printable(path.native()) + "\n";
+}
+
+/// As locks spell it, of the names that conda and containers have for platforms.
+std::string platform_called(const std::string& name) {
+  static const std::map<std::string, std::string> others{{"linux-64", "linux-x86_64"},
+                                                         {"linux-amd64", "linux-x86_64"},
+                                                         {"linux-32", "linux-i686"},
+                                                         {"linux-arm64", "linux-aarch64"}};
+  const auto other = others.find(name);
+  return other == others.end() ? name : other->second;
+}
+
+int env_lock(const EnvOptions& options, Workspace& workspace) {
+  const spec::Recipe recipe = workspace.documents().recipe(options.name);
+  const spec::EnvironmentSpec wanted = workspace.runner().preparer().environments_of(recipe);
+  const auto path = env::lock_file_of(recipe.directory);
+  const auto before = known_lock(path, workspace);
+  const auto lock =
+      workspace.environments().lock_packages(wanted,
+                                             recipe.directory,
+                                             before,
+                                             {platform_called(options.platform), options.python},
+                                             workspace.observer(),
+                                             workspace.stop());
+  if (!lock) {
+    workspace.answer(json_answer(workspace.environments().lock(
+        workspace.runner().preparer().environment_of(recipe), recipe.directory)));
+    return exit_done;
+  }
+  if (known_lock(path, workspace) != before) {
+    throw base::Error(base::ErrorKind::environment,
+                      path.string() + ": was written by somebody else meanwhile",
+                      "run the command again: it keeps what the other one locked");
+  }
+  base::write_file_atomically(path, json_answer(*lock));
+  return answer_with(*lock, lock_text(*lock, before, path), workspace);
+}
+
+int env_fetch(const EnvOptions& options, Workspace& workspace) {
+  const spec::Recipe recipe = workspace.documents().recipe(options.name);
+  const auto files = workspace.environments().fetch(
+      workspace.runner().preparer().environment_of(recipe, options.variant),
+      recipe.directory,
+      workspace.observer(),
+      workspace.stop());
+  const std::string count = std::to_string(files.size());
+  return answer_with(files,
+                     files.empty()
+                         ? "the environment of '" + recipe.name + "' needs no files from outside\n"
+                         : count + " file(s) are in the cache: '" +
+                               base::shown_command({"sabath", "env", "build", options.name}) +
+                               "' needs no network now\n",
+                     workspace);
+}
+
+/// A run that was planned and is not over yet needs its environment, wherever it waits.
+void refuse_needed(const env::EnvironmentEntry& entry, Workspace& workspace) {
+  const auto named = assets::digests_of_runs(workspace.folders().runs());
+  const auto runs = named.find(entry.lock.key);
+  if (runs == named.end()) return;
+  workspace.catalog();  // closes runs that are gone
+  for (const std::string& run : runs->second) {
+    if (spec::is_final(home::RunFiles(workspace.folders().runs() / run).read_status().state))
+      continue;
+    throw base::Error(base::ErrorKind::environment,
+                      "environment '" + entry.lock.key.hex.substr(0, 16) + "': run " + run +
+                          " has not ended and needs it",
+                      "wait for its end, or end it");
+  }
+}
+
+int env_remove(const std::string& key, Workspace& workspace) {
+  const env::EnvironmentEntry entry = workspace.environments().show(key);
+  refuse_needed(entry, workspace);
+  workspace.environments().remove(key);
+  return answer_with(std::vector{entry}, "removed " + entry.lock.key.hex + "\n", workspace);
+}
+
+int env_gc(const EnvOptions& options, Workspace& workspace) {
+  const std::chrono::seconds age =
+      duration_of("--older-than", options.older_than, "30d, 12h or 0s");
+  std::set<std::string> used;
+  for (const auto& [digest, runs] : assets::digests_of_runs(workspace.folders().runs()))
+    used.insert(digest.hex);
+  const auto garbage = workspace.environments().garbage(used, workspace.clock().now() - age);
+  base::TextTable table({"key", "kind", "name", "state", ">on disk"});
+  std::uint64_t freed_bytes = 0;
+  for (const env::EnvironmentEntry& entry : garbage) {
+    const env::PrefixSize size = env::measure_prefix(entry.prefix.parent_path());
+    freed_bytes += size.disk_bytes;
+    if (!options.dry_run) workspace.environments().remove(entry.lock.key.hex);
+    table.add({entry.lock.key.hex.substr(0, 16),
+               std::string(spec::to_string(entry.lock.kind)),
+               entry.lock.name,
+               entry.state,
+               base::format_bytes(size.disk_bytes)});
+  }
+  for (const std::filesystem::path& left : workspace.environments().leftovers()) {
+    const env::PrefixSize size = env::measure_prefix(left);
+    if (const auto why = base::why_kept(base::Beneath::anywhere(), left)) {
+      workspace.observer().warn(left.string() + ": is left alone: " + *why,
+                                "where it is yours and not needed, remove it");
+      continue;
+    }
+    if (!options.dry_run && !base::remove_own_tree(left)) {
+      workspace.observer().warn(left.string() + ": cannot be removed");
+      continue;
+    }
+    freed_bytes += size.disk_bytes;
+    workspace.observer().note(left.string() + ": " + base::format_bytes(size.disk_bytes) +
+                              " that a killed command left");
+  }
+  const std::string sum = std::string(options.dry_run ? "would remove " : "removed ") +
+                          std::to_string(garbage.size()) + ", " + base::format_bytes(freed_bytes) +
+                          "\n";
+  return answer_with(garbage, (table.empty() ? "" : table.text()) + sum, workspace);
+}
+
+constexpr char shield = '\x01';
+
+std::string pack_text(const std::vector<env::PrefixImage>& images) {
+  base::TextTable table({"layer", "size", "image"});
+  for (const env::PrefixImage& image : images)
+    table.add({image.layer, base::format_bytes(image.size_bytes), image.path.string()});
+  return images.empty() ? "no layer of it has files to pack\n" : table.text();
+}
+
+int env_pack(const EnvOptions& options, Workspace& workspace) {
+  const spec::Recipe recipe = workspace.documents().recipe(options.name);
+  const auto built = workspace.environments().build(
+      workspace.runner().preparer().environment_of(recipe, options.variant),
+      recipe.directory,
+      workspace.observer(),
+      workspace.stop());
+  const env::EnvironmentLease lease(built);
+  workspace.environments().check_trusted(built);
+  const auto images =
+      env::pack_prefixes(built, workspace.processes(), workspace.observer(), workspace.stop());
+  return answer_with(images, pack_text(images), workspace);
+}
+
+struct EnterOptions {
+  std::vector<std::pair<std::string, std::string>> places{};
+  std::vector<std::string> command{};
+};
+
+/// Becomes the command. It runs as the command line is read, since no thread may have been started.
+void env_enter(const EnterOptions& options) {
+  std::vector<env::LocalPrefix> prefixes;
+  for (const auto& [copy, prefix] : options.places)
+    prefixes.push_back({prefix, copy});
+  env::enter_local_prefixes(prefixes);
+  become(unshielded(options.command), base::current_environment());
+}
+
 }  // namespace
+
+std::vector<std::string> shielded_arguments(int argc, char** argv) {
+  std::vector<std::string> words(argv + 1, argv + argc);
+  const auto mark = std::ranges::find(words, "--");
+  const auto group = std::find(words.begin(), mark, "env");
+  const bool is_command = std::find(group, mark, "exec") != mark ||
+                          std::find(group, mark, "enter") != mark ||
+                          std::find(words.begin(), mark, "--rank") != mark;
+  if (mark == words.end() || !is_command) return words;
+  for (auto word = mark + 1; word != words.end(); ++word)
+    word->insert(0, 1, shield);
+  return words;
+}
+
+std::vector<std::string> unshielded(std::vector<std::string> words) {
+  for (std::string& word : words) {
+    if (word.starts_with(shield)) word.erase(0, 1);
+  }
+  return words;
+}
 
 int list_environments(Workspace& workspace) {
   const auto entries = workspace.environments().list();
-  if (workspace.json()) {
-    workspace.answer(json_answer(entries));
-    return exit_done;
-  }
   base::TextTable table({"key", "kind", "name", "state", "built", "prefix"});
   for (const env::EnvironmentEntry& entry : entries) {
     table.add({entry.lock.key.hex.substr(0, 16),
@@ -152,9 +392,10 @@ int list_environments(Workspace& workspace) {
                entry.built,
                entry.prefix.string()});
   }
-  workspace.answer(entries.empty() ? "no environments yet; 'sabath env build RECIPE' makes one\n"
-                                   : table.text());
-  return exit_done;
+  return answer_with(
+      entries,
+      entries.empty() ? "no environments yet; 'sabath env build RECIPE' makes one\n" : table.text(),
+      workspace);
 }
 
 void add_variant(OptionParser& command, EnvOptions& options) {
@@ -170,8 +411,15 @@ void setup_env(OptionParser& app, Action& action) {
   add_variant(build, how);
   build.add_flag("--retry", how.retry, "try again what failed before");
   build.add_flag("--offline", how.offline, "a file that is not in the cache is an error");
-  setup_env_lock(*group, action);
-  setup_env_fetch(*group, action);
+  auto [lock, locking] = add_command(
+      *group, action, "lock", "resolve the packages of a recipe and write its lock file", env_lock);
+  lock.add_option("name", locking.name, "a recipe")->required();
+  lock.add_option("--platform", locking.platform, "for another platform, such as linux-aarch64");
+  lock.add_option("--python", locking.python, "for another version of Python, such as 3.12");
+  auto [fetch, fetching] = add_command(
+      *group, action, "fetch", "bring all files that a lock names into the cache", env_fetch);
+  fetch.add_option("name", fetching.name, "a recipe")->required();
+  add_variant(fetch, fetching);
   setup_env_show(*group, action);
   group->add_subcommand("list", "list the layers in the cache")->callback([&action] {
     action = list_environments;
@@ -186,8 +434,27 @@ void setup_env(OptionParser& app, Action& action) {
   run.add_flag("--no-build", options.no_build, "build nothing; the default in a scheduler's job")
       ->excludes(build_here);
   run.add_option("command", options.command, "the command, after --")->required();
-  setup_env_pack(*group, action);
-  setup_env_remove(*group, action);
+  auto [pack, packing] =
+      add_command(*group,
+                  action,
+                  "pack",
+                  "make one image of each layer's files, for file systems slow with many",
+                  env_pack);
+  pack.add_option("name", packing.name, "a recipe")->required();
+  add_variant(pack, packing);
+  // What 'env exec --packed' and runs start in place of a command; not for people.
+  auto entered = std::make_shared<EnterOptions>();
+  OptionParser* enter = group->add_subcommand("enter", "")->group("");
+  enter->add_option("--place", entered->places, "a copy, and the prefix in whose place it is seen");
+  enter->add_option("command", entered->command, "the command, after --")->required();
+  enter->callback([entered] { env_enter(*entered); });
+  auto [remove, key] = add_command(*group, action, "rm", "remove a layer", env_remove);
+  remove.add_option("name", key, "the beginning of its key")->required();
+  auto [gc, garbage] =
+      add_command(*group, action, "gc", "remove layers that no run refers to", env_gc);
+  gc.add_option(
+      "--older-than", garbage.older_than, "only what was built longer ago than this (1d)");
+  gc.add_flag("--dry-run", garbage.dry_run, "show what would be removed, and remove nothing");
 }
 
 }  // namespace sabath::cli

@@ -9,7 +9,6 @@
 
 namespace sabath::cli {
 
-/// What the commands of `env` share.
 struct EnvOptions {
   std::string name{};
   std::vector<std::string> names{};
@@ -32,15 +31,7 @@ struct EnvOptions {
 /// unchanged.
 std::vector<std::string> shielded_arguments(int argc, char** argv);
 std::vector<std::string> unshielded(std::vector<std::string> words);
-/// Becomes the command, looked for on the PATH of `variables`. Throws Error{launch}.
-[[noreturn]] void become(const std::vector<std::string>& command,
-                         const base::Environment& variables);
-/// --variant of a command.
 void add_variant(OptionParser& command, EnvOptions& options);
-void setup_env_lock(OptionParser& group, Action& action);
-void setup_env_fetch(OptionParser& group, Action& action);
-void setup_env_pack(OptionParser& group, Action& action);
-void setup_env_show(OptionParser& group, Action& action);
-void setup_env_remove(OptionParser& group, Action& action);
+Setup setup_env_show;
 
 }  // namespace sabath::cli

@@ -51,7 +51,7 @@ spec::EnvironmentLock lock_of_key(const std::string& key, Workspace& workspace) 
     const auto before = facts.find("before");
     wanted = before == facts.end() ? "" : before->second.substr(before->second.find(':') + 1);
   }
-  std::reverse(lock.layers.begin(), lock.layers.end());
+  std::ranges::reverse(lock.layers);
   return lock;
 }
 
@@ -84,15 +84,11 @@ int show_why(const EnvOptions& options, Workspace& workspace) {
   }
   const auto found = spec::differences(lock_called(options.names[0], options.variant, workspace),
                                        lock_called(options.names[1], options.variant, workspace));
-  if (workspace.json()) {
-    workspace.answer(json_differences(found));
-    return exit_done;
-  }
   std::string text;
   for (const std::string& difference : found)
     text += base::printable(difference) + "\n";
-  workspace.answer(found.empty() ? "nothing differs: the keys are the same\n" : text);
-  return exit_done;
+  return answer_with(
+      found, found.empty() ? "nothing differs: the keys are the same\n" : text, workspace);
 }
 
 /// Labels with what they say, the labels as wide as the longest.
@@ -176,8 +172,7 @@ std::vector<std::string> recipes_with(const spec::LayerLock& layer,
     };
     const bool is_shown =
         shown && shown->name == recipe.name && shown->directory == recipe.directory;
-    if (is_shown || std::any_of(variants.begin(), variants.end(), has_it))
-      names.push_back(recipe.name);
+    if (is_shown || std::ranges::any_of(variants, has_it)) names.push_back(recipe.name);
   }
   return names;
 }
@@ -244,8 +239,7 @@ int env_show(const EnvOptions& options, Workspace& workspace) {
     text += entry_text(report);
     reports.push_back(std::move(report));
   }
-  workspace.answer(workspace.json() ? json_answer(reports) : text);
-  return exit_done;
+  return answer_with(reports, text, workspace);
 }
 
 }  // namespace

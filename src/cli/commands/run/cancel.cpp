@@ -17,13 +17,12 @@ constexpr std::chrono::seconds moment{5};
 /// What schedulers said of them before is out of date.
 void forget_what_was_said(const std::vector<batch::WatchedRun>& runs, Workspace& workspace) {
   std::set<std::filesystem::path> batches;
-  for (const batch::WatchedRun& run : runs) {
-    if (!spec::is_final(run.state) && !run.batch.empty()) batches.insert(run.batch);
-  }
   std::set<std::string> sites;
-  for (const auto& batch : batches) {
+  for (const batch::WatchedRun& run : runs) {
+    if (spec::is_final(run.state) || run.batch.empty() || !batches.insert(run.batch).second)
+      continue;
     try {
-      const spec::Site site = home::BatchFiles(batch).read_plan().site;
+      const spec::Site site = home::BatchFiles(run.batch).read_plan().site;
       if (sites.insert(site.name).second) workspace.monitor(site).forget();
     } catch (const base::Error&) {
       // Whose scheduler nobody describes any more cannot be asked anyway; the others can.
@@ -37,7 +36,7 @@ int run_cancel(const std::vector<std::string>& what, Workspace& workspace) {
   seen->look(workspace.stop());
   std::optional<base::Error> problem;
   try {
-    batch::cancel_runs(seen->runs(), scheduler_of(workspace), workspace.clock(), workspace.stop());
+    batch::cancel_runs(seen->runs(), monitor_of(workspace), workspace.clock(), workspace.stop());
   } catch (const base::Error& error) {
     if (error.kind() == base::ErrorKind::interrupted) throw;
     problem = error;  // what else was requested has ended, and is reported first

@@ -28,14 +28,11 @@ int run_collect(const CollectOptions& options, Workspace& workspace) {
   }
   const spec::Collection collection =
       execution::collect_run(files, patterns, origin, workspace.clock());
-  if (workspace.json()) {
-    workspace.answer(json_answer(collection));
-    return exit_done;
-  }
-  workspace.answer(
-      report::collection_text(collection) + "folder        " +
-      base::printable((files.collections() / std::to_string(collection.number)).string()) + "\n");
-  return exit_done;
+  const auto folder = files.collections() / std::to_string(collection.number);
+  return answer_with(collection,
+                     report::collection_text(collection) + "folder        " +
+                         base::printable(folder.string()) + "\n",
+                     workspace);
 }
 
 }  // namespace

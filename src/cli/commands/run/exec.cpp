@@ -63,22 +63,12 @@ int execute_run(const ExecOptions& options, Workspace& workspace) {
 }
 
 int execute_task(const fs::path& batch, const ExecOptions& options, Workspace& workspace) {
-  const auto launchers = launch::builtin_launchers();
+  const auto launcher = launch::local_launcher();
   return batch::execute_task(
       {batch, options.task, options.step},
       workspace.node_settings(),
-      {workspace.processes(), workspace.clock(), workspace.observer(), *launchers.front()},
+      {workspace.processes(), workspace.clock(), workspace.observer(), *launcher},
       workspace.stop());
-}
-
-/// Where the job begins, in a folder of its own.
-int execute_bundle(const ExecOptions& options, Workspace& workspace) {
-  const fs::path batch = home::open_bundle(existing(options.bundle, "no such bundle"),
-                                           options.task,
-                                           fs::current_path(),
-                                           workspace.observer(),
-                                           workspace.stop());
-  return execute_task(batch, options, workspace);
 }
 
 int run_exec(const ExecOptions& options, Workspace& workspace) {
@@ -90,8 +80,15 @@ int run_exec(const ExecOptions& options, Workspace& workspace) {
       throw usage_error("exec: RUN_DIRECTORY and --task cannot be used together", "leave one out");
     return execute_run(options, workspace);
   }
-  if (!options.bundle.empty() && options.batch.empty() && options.task > 0)
-    return execute_bundle(options, workspace);
+  if (!options.bundle.empty() && options.batch.empty() && options.task > 0) {
+    // Where the job begins, in a folder of its own.
+    const fs::path batch = home::open_bundle(existing(options.bundle, "no such bundle"),
+                                             options.task,
+                                             fs::current_path(),
+                                             workspace.observer(),
+                                             workspace.stop());
+    return execute_task(batch, options, workspace);
+  }
   if (options.batch.empty() || options.task == 0) {
     throw usage_error("exec: nothing to execute is named",
                       "'sabath exec RUN_DIRECTORY', or 'sabath exec --batch FOLDER --task N'");

@@ -3,12 +3,12 @@
 #include "selected_runs.hpp"
 
 #include <sabath/analysis/compare_pair.hpp>
-#include <sabath/app/repeat_run.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/compare/session_differences.hpp>
 #include <sabath/execution/collect_run.hpp>
 #include <sabath/home/run_files.hpp>
+#include <sabath/planning/repeat_run.hpp>
 #include <sabath/report/text.hpp>
 #include <sabath/spec/run_record.hpp>
 
@@ -44,7 +44,7 @@ std::optional<execution::RunOutcome> run_again(const std::filesystem::path& orig
   const auto folder = workspace.folders().state() / "repro";
   base::make_directories(folder);
   base::TempDir code(folder);
-  planning::RunRequest request = app::repeat_run(
+  planning::RunRequest request = planning::repeat_run(
       original, code.path(), {workspace.processes(), workspace.observer(), workspace.stop()});
   note_site(original, options, workspace);  // of a run that can be done again
   request.offline = options.offline;
@@ -93,9 +93,8 @@ int run_repro(const ReproOptions& options, Workspace& workspace) {
   compare::Options how;
   if (!options.require.empty()) how.require = spec::parse_rung(options.require);
   const spec::Comparison comparison = analysis::compare_pair(original, outcome.directory, how);
-  workspace.answer(workspace.json() ? json_answer(comparison)
-                                    : report::comparison_text(comparison));
-  return exit_status(comparison.result);
+  return answer_with(
+      comparison, report::comparison_text(comparison), workspace, exit_status(comparison.result));
 }
 
 }  // namespace

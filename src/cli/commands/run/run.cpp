@@ -1,7 +1,5 @@
 #include "run.hpp"
 
-#include "commands.hpp"
-
 #include <sabath/analysis/whole_values.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
@@ -9,7 +7,6 @@
 #include <sabath/base/text/utf8.hpp>
 #include <sabath/execution/current_record.hpp>
 #include <sabath/home/run_files.hpp>
-#include <sabath/planning/plan_run.hpp>
 #include <sabath/planning/recipe_preparer.hpp>
 #include <sabath/report/text.hpp>
 #include <sabath/spec/run_record.hpp>
@@ -38,11 +35,8 @@ int run_once(const RunOptions& options, const planning::RunRequest& request, Wor
 }
 
 void refuse_beside_resume(const RunOptions& options) {
-  const bool more = !options.recipe.empty() || !options.set.empty() || options.seed ||
-                    options.repeat || !options.tags.empty() || options.fresh || options.dry_run ||
-                    !options.variant.empty() || !options.perturb.empty() || !options.task.empty() ||
-                    options.offline || asks_for_study(options) || !options.on.empty() ||
-                    options.pack || options.cpus || options.gpus;
+  const bool more = !options.recipe.empty() || has_run_options(options) || options.fresh ||
+                    options.dry_run || options.cpus || options.gpus;
   if (!more) return;
   throw usage_error(
       "--resume: continues a study as it was requested; it can be used only with --jobs, --retry, "
@@ -113,23 +107,6 @@ std::string why_empty(const std::string& text) {
   return text.empty() ? "must not be empty" : "";
 }
 
-void add_resume_options(OptionParser& command, RunOptions& options) {
-  command.add_option("--resume", options.resume, "continue an interrupted study")->check(why_empty);
-  command.add_flag("--retry", options.retry, "with --resume: run again what failed");
-  command.add_flag(
-      "--take-over", options.take_over, "with --resume: continue a study whose machine is dead");
-}
-
-void add_site_options(OptionParser& command, RunOptions& options) {
-  command
-      .add_option("--prepare",
-                  options.prepare,
-                  "FILE: fetch and build what the runs need, and write the prepared runs into "
-                  "FILE; start none")
-      ->check(why_empty);
-  command.add_flag("--detach", options.detach, "with --on: do not wait for the runs");
-}
-
 }  // namespace
 
 planning::RunRequest request_from(const RunOptions& options, Workspace& workspace) {
@@ -142,7 +119,7 @@ planning::RunRequest request_from(const RunOptions& options, Workspace& workspac
   planning::RunRequest request;
   request.recipe = workspace.documents().recipe(options.recipe);
   request.named =
-      lasting_name(options.recipe, request.recipe, !workspace.options().catalogs.empty());
+      lasting_name(options.recipe, request.recipe, !workspace.folders().catalogs.empty());
   request.set = assignments("--set", options.set);
   planning::resolve_parameters(
       request.recipe, request.set, options.recipe);  // before any folder is made
@@ -161,6 +138,12 @@ planning::RunRequest request_from(const RunOptions& options, Workspace& workspac
   return request;
 }
 
+bool has_run_options(const RunOptions& options) {
+  return !options.set.empty() || options.seed || options.repeat || !options.tags.empty() ||
+         !options.variant.empty() || !options.task.empty() || options.offline ||
+         asks_for_study(options) || !options.on.empty() || options.pack;
+}
+
 /// Conversion alone would take "-1" for the largest number there is.
 std::string problem_of_seed(const std::string& text) {
   std::uint64_t seed = 0;
@@ -173,7 +156,6 @@ std::string problem_of_seed(const std::string& text) {
 
 void add_run_options(OptionParser& command, RunOptions& options) {
   command.add_option("--set", options.set, "NAME=VALUE: give a parameter another value")
-      ->take_all()
       ->one_each();
   auto* seed =
       command
@@ -191,7 +173,6 @@ void add_run_options(OptionParser& command, RunOptions& options) {
                     .add_option("--sweep",
                                 options.sweep,
                                 "NAME=V1,V2,...: one run for each value; several are crossed")
-                    ->take_all()
                     ->one_each();
   command.add_flag("--zip", options.zip, "pair the values of --sweep instead of crossing them")
       ->needs(sweep);
@@ -263,8 +244,17 @@ void setup_run(OptionParser& app, Action& action) {
       ->range(1, 1'000'000);
   command.add_option("--gpus", options.gpus, "let the run see this number of GPUs")
       ->range(1, 1'000'000);
-  add_resume_options(command, options);
-  add_site_options(command, options);
+  command.add_option("--resume", options.resume, "continue an interrupted study")->check(why_empty);
+  command.add_flag("--retry", options.retry, "with --resume: run again what failed");
+  command.add_flag(
+      "--take-over", options.take_over, "with --resume: continue a study whose machine is dead");
+  command
+      .add_option("--prepare",
+                  options.prepare,
+                  "FILE: fetch and build what the runs need, and write the prepared runs into "
+                  "FILE; start none")
+      ->check(why_empty);
+  command.add_flag("--detach", options.detach, "with --on: do not wait for the runs");
 }
 
 }  // namespace sabath::cli

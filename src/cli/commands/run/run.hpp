@@ -62,6 +62,9 @@ std::map<std::string, std::string> assignments(std::string_view option,
 /// How a run ended, where it lies, and what does it again.
 std::string outcome_answer(const execution::RunOutcome& outcome);
 
+/// Do they say which runs are made, or where? Without --jobs, which a study that exists takes too.
+bool has_run_options(const RunOptions& options);
+
 /// Is more than one run asked for, or a study by its name?
 bool asks_for_study(const RunOptions& options);
 
@@ -96,11 +99,9 @@ planning::PreparedRecipe make_ready(const planning::RunRequest& request,
                                     const std::string& site,
                                     const std::vector<std::string>& arguments,
                                     Workspace& workspace);
-/// --prepare FILE.
 int keep_prepared(const planning::PreparedRecipe& prepared,
                   const std::string& file,
                   Workspace& workspace);
-/// The same by the scheduler of a site: one run, a new study, and what is not done of one.
 /// The site with the limit of a study's `jobs`, which never loosens its own.
 spec::Site site_for(const std::string& name, int jobs, Workspace& workspace);
 /// The jobs that this would be at the site of the options, none without one; throws Error{usage}
@@ -116,12 +117,6 @@ int run_at_site(const RunOptions& options,
 std::optional<execution::RunOutcome> run_once_at_site(const planning::RunRequest& request,
                                                       const std::string& site,
                                                       Workspace& workspace);
-int conduct_at_site(const home::StudyFiles& files,
-                    const spec::StudyPlan& plan,
-                    const planning::PreparedRecipe& prepared,
-                    const RunOptions& options,
-                    Workspace& workspace);
-
 /// Submits what of a study is not done, and waits. Returns false where the user ends the wait,
 /// after a note on how to come back.
 bool hand_in_and_follow(const home::StudyFiles& files,
@@ -141,8 +136,5 @@ CarriedOut carry_out(const RunOptions& options,
                      const planning::RunRequest& request,
                      const std::string& name,
                      Workspace& workspace);
-
-/// The exit status of a study: the worst of its points, and interrupted where some were not run.
-int study_status(const analysis::StudyOutcome& outcome);
 
 }  // namespace sabath::cli

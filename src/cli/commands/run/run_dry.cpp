@@ -20,8 +20,8 @@ constexpr std::size_t most_lines = 60;
 
 std::string seeds_text(const std::vector<spec::StudyPoint>& points) {
   const auto& first = points.front().seed;
-  const bool same = std::all_of(
-      points.begin(), points.end(), [&](const auto& point) { return point.seed == first; });
+  const bool same =
+      std::ranges::all_of(points, [&](const auto& point) { return point.seed == first; });
   if (!same) return "";
   return "  seed = " + (first ? std::to_string(*first) : std::string("drawn for each run")) + "\n";
 }
@@ -76,11 +76,10 @@ std::string power_text(const analysis::StudyPower& power) {
   }
   if (power.seeds < power.runs) text += fmt::format(", of {} seeds", power.seeds);
   text += "; the chance to show that two equal settings agree (TOST, 5 %):\n";
-  const bool is_known =
-      !power.metrics.empty() &&
-      std::all_of(power.metrics.begin(),
-                  power.metrics.end(),
-                  [](const analysis::MetricPower& metric) { return metric.deviation.has_value(); });
+  const bool is_known = !power.metrics.empty() &&
+                        std::ranges::all_of(power.metrics, [](const analysis::MetricPower& metric) {
+                          return metric.deviation.has_value();
+                        });
   for (const double margin : {1.0, 1.5, 2.0, 3.0}) {
     if (is_known) break;
     text += fmt::format("  within {:>3} sd: {:.0f} %\n",
@@ -167,7 +166,6 @@ int show_dry_run(const RunOptions& options,
                  const planning::RunRequest& request,
                  const std::vector<spec::StudyPoint>& points,
                  Workspace& workspace) {
-  jobs_of(options);
   std::optional<spec::Site> site;
   if (!options.on.empty()) site = workspace.site(options.on);
   const std::vector<spec::BatchStep> steps = check_jobs(options, request, points, workspace);
@@ -190,7 +188,7 @@ int show_dry_run(const RunOptions& options,
   std::string text = std::to_string(points.size()) + " run(s) of " + request.recipe.name +
                      (request.task.empty() ? "" : ", task " + request.task) + "\n";
   for (const auto& [name, value] : plan.parameters) {
-    if (std::find(varied.begin(), varied.end(), name) != varied.end()) continue;
+    if (std::ranges::find(varied, name) != varied.end()) continue;
     text += "  " + name + " = " + base::printable(spec::to_string(value)) + "\n";
   }
   text += seeds_text(points);

@@ -1,9 +1,15 @@
 #include "run.hpp"
 #include "watching.hpp"
 
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
 #include <sabath/base/process/process.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/batch/submit_runs.hpp>
+#include <sabath/home/run_logs.hpp>
+#include <sabath/home/tuning_variables.hpp>
+#include <sabath/planning/expand_study.hpp>
+#include <sabath/planning/recipe_preparer.hpp>
 
 #include <fmt/format.h>
 
@@ -24,8 +30,12 @@ batch::SubmitTools tools_for(const spec::Site& site, Workspace& workspace) {
           workspace.observer()};
 }
 
+/// Names variables that runs on this machine depend on, and that reach no job of the site.
 void note_left_behind(const spec::Site& site, Workspace& workspace) {
-  const auto names = batch::left_behind(base::current_environment(), site);
+  std::vector<std::string> names;
+  for (const auto& [name, value] : base::current_environment()) {
+    if (home::is_tuning_variable(name) && !site.variables.contains(name)) names.push_back(name);
+  }
   if (names.empty()) return;
   const std::string text = base::printable(fmt::format("{}", fmt::join(names, ", ")));
   workspace.observer().note(text + " of this shell " + (names.size() == 1 ? "does" : "do") +
@@ -39,7 +49,8 @@ bool follow(batch::RunWatch& watch, const std::string& what, bool detach, Worksp
   const WaitEnd end = detach ? WaitEnd::timed_out : wait_for(watch, std::nullopt, workspace);
   keep_seen(watch, workspace);
   if (end == WaitEnd::over) return true;
-  workspace.observer().note(come_back(what));
+  workspace.observer().note("'sabath status " + what + "' says how far it is, 'sabath wait " +
+                            what + "' waits, 'sabath cancel " + what + "' ends it");
   return false;
 }
 
@@ -64,21 +75,73 @@ std::vector<std::size_t> open_points(const analysis::StudyOutcome& study,
   return open;
 }
 
-int answer_study(const home::StudyFiles& files,
-                 const std::string& id,
-                 bool over,
-                 Workspace& workspace) {
-  if (!over) {
-    const std::vector<batch::WatchedRun> runs = runs_to_watch({id}, workspace);
-    workspace.answer(workspace.json() ? watch_json(runs) : watch_text(runs, false));
-    return workspace.stop().stop_requested() ? exit_interrupted : exit_done;
-  }
-  const analysis::StudyOutcome outcome = analysis::look_at_study(files, workspace.folders());
-  workspace.answer(study_answer(outcome, workspace.json()));
-  return study_status(outcome);
+/// Environments can take long to build, and jobs long to begin.
+constexpr std::chrono::hours longest_wait{24 * 7};
+
+planning::PreparedRecipe make_ready_in_job(const planning::RunRequest& request,
+                                           const spec::Site& site,
+                                           const std::vector<std::string>& arguments,
+                                           Workspace& workspace) {
+  const auto parent = workspace.folders().state() / "prepare";
+  base::make_directories(parent);
+  const base::TempDir folder(parent);
+  const auto file = folder.path() / "ready.json";
+  launch::BatchJob job;
+  job.name = "sabath-prepare";
+  job.comment = launch::job_word("sabath-prepare-" + folder.path().filename().string());
+  job.script = folder.path() / "job.sh";
+  job.log = folder.path() / "job.log";
+  job.argv = {site.program.empty() ? program_path().string() : site.program};
+  for (const std::filesystem::path& catalog : workspace.folders().catalogs)
+    job.argv.insert(job.argv.end(), {"--catalog", catalog.string()});
+  job.argv.insert(job.argv.end(), arguments.begin(), arguments.end());
+  job.argv.insert(job.argv.end(), {"--prepare", file.string()});
+  const bool resumes = arguments.size() > 1 && arguments[1] == "--resume";
+  const auto variants = workspace.runner().preparer().environments_of(request.recipe).variants;
+  const bool has_variant = std::ranges::find(variants, site.variant) != variants.end();
+  if (!resumes && request.variant.empty() && has_variant)
+    job.argv.insert(job.argv.end(), {"--variant", site.variant});
+  if (!resumes && request.offline) job.argv.emplace_back("--offline");
+  job.resources = site.resources;
+  const std::string id = workspace.monitor(site).scheduler().submit(job, workspace.stop());
+  workspace.observer().note("job " + id + " of '" + site.name + "' makes everything ready");
+  const auto failed = planning::unprepared(file);
+  const AwaitedJob awaited = await_file({file, failed}, id, site, longest_wait, false, workspace);
+  const std::string place = "job " + id + " of '" + site.name + "': ";
+  std::error_code code;
+  if (std::filesystem::exists(file, code)) return planning::read_prepared(file, request);
+  if (std::filesystem::exists(failed, code)) throw planning::read_unprepared(file, place);
+  const std::string fate = awaited.has_ended ? "it has ended" : cancel_job(id, site, workspace);
+  if (!awaited.has_ended || workspace.stop().stop_requested())
+    throw base::Error(base::ErrorKind::interrupted, place + "nothing is ready; " + fate);
+  throw base::Error(base::ErrorKind::environment,
+                    place + "ended (" + awaited.view.state +
+                        ") and nothing is ready: " + home::last_words(job.log),
+                    "'sabath doctor --site " + site.name + "' checks what its nodes see");
 }
 
 }  // namespace
+
+planning::PreparedRecipe make_ready(const planning::RunRequest& request,
+                                    const std::vector<spec::StudyPoint>& points,
+                                    const std::string& site,
+                                    const std::vector<std::string>& arguments,
+                                    Workspace& workspace) {
+  if (!site.empty()) {
+    const spec::Site chosen = workspace.site(site);
+    if (chosen.build_in_job) return make_ready_in_job(request, chosen, arguments, workspace);
+  }
+  return workspace.runner().preparer().prepare(
+      request, workspace.observer(), workspace.stop(), planning::settings_of(points));
+}
+
+int keep_prepared(const planning::PreparedRecipe& prepared,
+                  const std::string& file,
+                  Workspace& workspace) {
+  planning::write_prepared(file, prepared);
+  workspace.observer().note("the prepared runs are in " + file);
+  return exit_done;
+}
 
 spec::Site site_for(const std::string& name, int jobs, Workspace& workspace) {
   spec::Site site = workspace.site(name);
@@ -120,11 +183,9 @@ int run_at_site(const RunOptions& options,
   const bool over = follow(*seen, id, options.detach, workspace);
   const batch::WatchedRun& run = seen->runs().front();
   const execution::RunOutcome outcome{run.run_id, run.directory, run.state, run.detail};
-  if (workspace.json()) {
-    workspace.answer(json_answer(std::vector{outcome}));
-  } else {
-    workspace.answer(over ? outcome_answer(outcome) : watch_text(seen->runs(), false));
-  }
+  workspace.answer(workspace.json() ? json_answer(std::vector{outcome})
+                   : over           ? outcome_answer(outcome)
+                                    : watch_text(seen->runs(), false));
   if (over) return exit_status(outcome.state);
   return workspace.stop().stop_requested() ? exit_interrupted : exit_done;
 }
@@ -174,15 +235,6 @@ bool hand_in_and_follow(const home::StudyFiles& files,
   }
   const auto seen = watch(runs_to_watch({plan.study_id}, workspace), workspace);
   return follow(*seen, plan.study_id, options.detach, workspace);
-}
-
-int conduct_at_site(const home::StudyFiles& files,
-                    const spec::StudyPlan& plan,
-                    const planning::PreparedRecipe& prepared,
-                    const RunOptions& options,
-                    Workspace& workspace) {
-  const bool over = hand_in_and_follow(files, plan, prepared, options, workspace);
-  return answer_study(files, plan.study_id, over, workspace);
 }
 
 }  // namespace sabath::cli

@@ -1,4 +1,5 @@
 #include "run.hpp"
+#include "watching.hpp"
 
 #include <sabath/app/run_study.hpp>
 #include <sabath/base/error.hpp>
@@ -8,6 +9,8 @@
 #include <sabath/home/run_files.hpp>
 #include <sabath/planning/expand_study.hpp>
 #include <sabath/planning/plan_run.hpp>
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
@@ -49,16 +52,13 @@ const spec::Study& named_study(const spec::Recipe& recipe, const std::string& na
   const auto found = recipe.studies.find(name);
   if (found != recipe.studies.end()) return found->second;
   std::vector<std::string> names;
-  std::string all;
-  for (const auto& [each, study] : recipe.studies) {
+  for (const auto& [each, study] : recipe.studies)
     names.push_back(each);
-    all += (all.empty() ? "it has " : ", ") + each;
-  }
-  const std::string guess = base::nearest(name, names);
+  const std::string otherwise = names.empty()
+                                    ? "the recipe has no studies; --sweep makes a study without one"
+                                    : fmt::format("it has {}", fmt::join(names, ", "));
   throw usage_error("recipe '" + recipe.name + "': no study '" + base::printable(name) + "'",
-                    !guess.empty() ? "did you mean '" + guess + "'?"
-                    : all.empty()  ? "the recipe has no studies; --sweep makes a study without one"
-                                   : all);
+                    base::did_you_mean(name, names, otherwise));
 }
 
 /// What makes such a study again.
@@ -93,16 +93,41 @@ app::StudyTools tools_of(Workspace& workspace) {
           workspace.observer()};
 }
 
-int conduct(const home::StudyFiles& files,
-            const spec::StudyPlan& plan,
-            const planning::PreparedRecipe& prepared,
-            const app::Resumption& resumption,
-            Workspace& workspace) {
-  const analysis::StudyOutcome outcome =
-      app::run_study(files, plan, prepared, resumption, tools_of(workspace), workspace.stop());
+/// Runs what is open of a study, on this machine or at its site.
+CarriedOut drive(const home::StudyFiles& files,
+                 const spec::StudyPlan& plan,
+                 const planning::PreparedRecipe& prepared,
+                 const RunOptions& options,
+                 Workspace& workspace) {
+  if (plan.site) {
+    const bool over = hand_in_and_follow(files, plan, prepared, options, workspace);
+    return {analysis::look_at_study(files, workspace.folders()), over};
+  }
+  analysis::StudyOutcome outcome = app::run_study(files,
+                                                  plan,
+                                                  prepared,
+                                                  {options.retry, options.take_over},
+                                                  tools_of(workspace),
+                                                  workspace.stop());
   workspace.index_runs();
-  workspace.answer(study_answer(outcome, workspace.json()));
-  return study_status(outcome);
+  return {std::move(outcome), !workspace.stop().stop_requested()};
+}
+
+/// The exit status of a study: the worst of its points, and interrupted where some were not run.
+int answer_study(const CarriedOut& made, Workspace& workspace) {
+  const spec::StudyPlan& plan = made.study.plan;
+  if (plan.site && !made.over) {
+    const std::vector<batch::WatchedRun> runs = runs_to_watch({plan.study_id}, workspace);
+    workspace.answer(workspace.json() ? watch_json(runs) : watch_text(runs, false));
+    return workspace.stop().stop_requested() ? exit_interrupted : exit_done;
+  }
+  workspace.answer(study_answer(made.study, workspace.json()));
+  int status = exit_done;
+  for (const analysis::PointOutcome& point : made.study.points) {
+    // Fewer runs than requested are a failure, whatever the others say.
+    status = std::max<int>(status, point.run ? exit_status(point.run->state) : exit_interrupted);
+  }
+  return status;
 }
 
 /// Says what more could go on at the same time, where nobody asked.
@@ -110,14 +135,54 @@ void suggest_jobs(const RunOptions& options,
                   const spec::Recipe& recipe,
                   std::size_t runs,
                   Workspace& workspace) {
-  const bool states = std::any_of(recipe.stages.begin(),
-                                  recipe.stages.end(),
-                                  [](const auto& stage) { return stage.resources.cpus > 0; });
+  const bool states = std::ranges::any_of(
+      recipe.stages, [](const auto& stage) { return stage.resources.cpus > 0; });
   if (!options.jobs.empty() || !states || runs < 2) return;
   const std::size_t fit = std::min(runs, app::runs_at_a_time(recipe, 0, tools_of(workspace)));
   if (fit < 2) return;
   workspace.observer().note("one run at a time, so that none disturbs another's timing; --jobs " +
                             std::to_string(fit) + " would fit");
+}
+
+/// What is to be run, without what is made ready for it.
+spec::StudyPlan new_plan(const RunOptions& options,
+                         const planning::RunRequest& request,
+                         const std::vector<spec::StudyPoint>& points,
+                         Workspace& workspace) {
+  spec::StudyPlan plan;
+  plan.jobs = jobs_of(options);
+  if (options.on.empty()) {
+    app::runs_at_a_time(
+        request.recipe, plan.jobs, tools_of(workspace));  // refuses what does not fit
+  } else {
+    if (options.jobs.empty()) plan.jobs = 0;  // as many as the site takes
+    plan.site = options.on;
+    plan.pack = options.pack;
+    workspace.use_site(options.on);
+  }
+  plan.recipe = request.named;
+  plan.recipe_name = request.recipe.name;
+  plan.recipe_digest = request.recipe.digest();
+  plan.tags = request.tags;
+  if (!request.task.empty()) plan.task = request.task;
+  plan.fresh = request.fresh;
+  plan.offline = request.offline;
+  plan.command = command_of(options, request, workspace.folders());
+  plan.points = points;
+  return plan;
+}
+
+/// Its files; `plan` gets its id.
+home::StudyFiles begin_study(const std::string& name,
+                             const planning::PreparedRecipe& prepared,
+                             spec::StudyPlan& plan,
+                             Workspace& workspace) {
+  plan.variant = prepared.request.variant;
+  home::StudyFiles files = home::make_study(
+      workspace.folders().studies(), plan.recipe_name + "-" + name, plan, workspace.clock());
+  workspace.observer().note("study " + plan.study_id + ": " + std::to_string(plan.points.size()) +
+                            " run(s)");
+  return files;
 }
 
 }  // namespace
@@ -191,51 +256,6 @@ int jobs_of(const RunOptions& options) {
   return jobs;
 }
 
-namespace {
-
-/// What is to be run, without what is made ready for it.
-spec::StudyPlan new_plan(const RunOptions& options,
-                         const planning::RunRequest& request,
-                         const std::vector<spec::StudyPoint>& points,
-                         Workspace& workspace) {
-  spec::StudyPlan plan;
-  plan.jobs = jobs_of(options);
-  if (options.on.empty()) {
-    app::runs_at_a_time(
-        request.recipe, plan.jobs, tools_of(workspace));  // refuses what does not fit
-  } else {
-    if (options.jobs.empty()) plan.jobs = 0;  // as many as the site takes
-    plan.site = options.on;
-    plan.pack = options.pack;
-    workspace.use_site(options.on);
-  }
-  plan.recipe = request.named;
-  plan.recipe_name = request.recipe.name;
-  plan.recipe_digest = request.recipe.digest();
-  plan.tags = request.tags;
-  if (!request.task.empty()) plan.task = request.task;
-  plan.fresh = request.fresh;
-  plan.offline = request.offline;
-  plan.command = command_of(options, request, workspace.folders());
-  plan.points = points;
-  return plan;
-}
-
-/// Its files; `plan` gets its id.
-home::StudyFiles begin_study(const std::string& name,
-                             const planning::PreparedRecipe& prepared,
-                             spec::StudyPlan& plan,
-                             Workspace& workspace) {
-  plan.variant = prepared.request.variant;
-  home::StudyFiles files = home::make_study(
-      workspace.folders().studies(), plan.recipe_name + "-" + name, plan, workspace.clock());
-  workspace.observer().note("study " + plan.study_id + ": " + std::to_string(plan.points.size()) +
-                            " run(s)");
-  return files;
-}
-
-}  // namespace
-
 int run_new_study(const RunOptions& options,
                   const planning::RunRequest& request,
                   const std::vector<spec::StudyPoint>& points,
@@ -248,9 +268,8 @@ int run_new_study(const RunOptions& options,
   const std::string name = options.study.empty() ? "study" : options.study;
   const home::StudyFiles files = begin_study(name, prepared, plan, workspace);
   if (options.perturb.empty()) note_power(request, points, workspace);
-  if (plan.site) return conduct_at_site(files, plan, prepared, options, workspace);
-  suggest_jobs(options, request.recipe, points.size(), workspace);
-  return conduct(files, plan, prepared, {}, workspace);
+  if (!plan.site) suggest_jobs(options, request.recipe, points.size(), workspace);
+  return answer_study(drive(files, plan, prepared, options, workspace), workspace);
 }
 
 CarriedOut carry_out(const RunOptions& options,
@@ -263,14 +282,7 @@ CarriedOut carry_out(const RunOptions& options,
   const planning::PreparedRecipe prepared =
       make_ready(request, points, options.on, arguments_of(options, request), workspace);
   const home::StudyFiles files = begin_study(name, prepared, plan, workspace);
-  if (plan.site) {
-    const bool over = hand_in_and_follow(files, plan, prepared, options, workspace);
-    return {analysis::look_at_study(files, workspace.folders()), over};
-  }
-  analysis::StudyOutcome outcome =
-      app::run_study(files, plan, prepared, {}, tools_of(workspace), workspace.stop());
-  workspace.index_runs();
-  return {std::move(outcome), !workspace.stop().stop_requested()};
+  return drive(files, plan, prepared, options, workspace);
 }
 
 int resume_study(const RunOptions& options, Workspace& workspace) {
@@ -311,17 +323,7 @@ int resume_study(const RunOptions& options, Workspace& workspace) {
                  {"run", "--resume", plan.study_id},
                  workspace);
   if (!options.prepare.empty()) return keep_prepared(prepared, options.prepare, workspace);
-  if (plan.site) return conduct_at_site(files, plan, prepared, options, workspace);
-  return conduct(files, plan, prepared, {options.retry, options.take_over}, workspace);
-}
-
-int study_status(const analysis::StudyOutcome& outcome) {
-  int status = exit_done;
-  for (const analysis::PointOutcome& point : outcome.points) {
-    // Fewer runs than requested are a failure, whatever the others say.
-    status = std::max<int>(status, point.run ? exit_status(point.run->state) : exit_interrupted);
-  }
-  return status;
+  return answer_study(drive(files, plan, prepared, options, workspace), workspace);
 }
 
 }  // namespace sabath::cli

@@ -15,13 +15,10 @@ int run_status(const StatusOptions& options, Workspace& workspace) {
   const auto seen = watch(with_whole_studies(runs, studies, workspace), workspace);
   seen->look(workspace.stop());
   keep_seen(*seen, workspace);
-  if (workspace.json()) {
-    workspace.answer(watch_json(seen->runs(), studies));
-  } else {
-    const bool is_idle = seen->runs().empty() && studies.empty();
-    workspace.answer(is_idle ? "nothing is under way\n"
-                             : watch_text(seen->runs(), options.all, studies));
-  }
+  const bool is_idle = seen->runs().empty() && studies.empty();
+  workspace.answer(workspace.json() ? watch_json(seen->runs(), studies)
+                   : is_idle        ? "nothing is under way\n"
+                                    : watch_text(seen->runs(), options.all, studies));
   return exit_done;
 }
 

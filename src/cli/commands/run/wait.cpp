@@ -1,7 +1,7 @@
 #include "commands.hpp"
 #include "watching.hpp"
 
-#include <sabath/base/text/text_table.hpp>
+#include <algorithm>
 
 namespace sabath::cli {
 namespace {
@@ -10,6 +10,17 @@ struct WaitOptions {
   std::vector<std::string> what{};
   std::string timeout{};
 };
+
+/// The worst of the runs; as docs/commands/exit-status.md says of runs. Interrupted where a study
+/// has points that were not run.
+int watch_status(const std::vector<batch::WatchedRun>& runs, const WatchedStudies& studies) {
+  const bool is_short =
+      std::ranges::any_of(studies, [&](const auto& study) { return not_run(study, runs) > 0; });
+  int status = is_short ? exit_interrupted : exit_done;
+  for (const batch::WatchedRun& run : runs)
+    status = std::max<int>(status, exit_status(run.state));
+  return status;
+}
 
 int run_wait(const WaitOptions& options, Workspace& workspace) {
   std::optional<std::chrono::nanoseconds> limit;

@@ -2,6 +2,8 @@
 
 #include <sabath/base/text/text_table.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <map>
@@ -41,8 +43,7 @@ std::string reasons_text(const Waiting& waiting) {
   }
   if (all == 1)
     return "run " + waiting.begin()->second.front()->run_id + " waits: " + counts.front().second;
-  std::stable_sort(
-      counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::ranges::stable_sort(counts, [](const auto& a, const auto& b) { return a.first > b.first; });
   std::string text;
   for (std::size_t i = 0; i < std::min(counts.size(), most_reasons); ++i)
     text += (i == 0 ? " " : ", ") + std::to_string(counts[i].first) + " " + counts[i].second;
@@ -58,10 +59,7 @@ std::string cancel_command(const Waiting& waiting) {
     for (const batch::WatchedRun* run : runs)
       names.insert(run->study.empty() ? run->run_id : run->study);
   }
-  std::string command = "sabath cancel";
-  for (const std::string& name : names)
-    command += " " + name;
-  return command;
+  return fmt::format("sabath cancel {}", fmt::join(names, " "));
 }
 
 }  // namespace

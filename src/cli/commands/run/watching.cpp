@@ -4,16 +4,17 @@
 #include "selected_runs.hpp"
 #include "wait_reasons.hpp"
 
-#include <sabath/app/run_study.hpp>
+#include <sabath/analysis/study_outcome.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/process/stop_wait.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/batch/job_reasons.hpp>
 #include <sabath/batch/run_accounting.hpp>
 #include <sabath/home/study_files.hpp>
 
 #include <algorithm>
-#include <map>
+#include <array>
 #include <set>
 
 namespace sabath::cli {
@@ -33,8 +34,7 @@ batch::WatchedRun watched(const catalog::RunRow& row) {
 bool names_a_study(const std::string& word, Workspace& workspace) {
   if (word.starts_with('@') || word.find('=') != std::string::npos) return false;
   const auto ids = home::study_ids(workspace.folders().studies());
-  return std::any_of(
-      ids.begin(), ids.end(), [&](const std::string& id) { return id.starts_with(word); });
+  return std::ranges::any_of(ids, [&](const std::string& id) { return id.starts_with(word); });
 }
 
 /// Without those in whose place another run of their study's point is.
@@ -68,7 +68,6 @@ void look_at(WatchedStudy& study, Workspace& workspace) {
       home::StudyFiles(workspace.folders().studies() / study.id), workspace.folders());
 }
 
-/// Their ids.
 std::set<std::string> named_studies(const std::vector<std::string>& words,
                                     const std::vector<batch::WatchedRun>& runs,
                                     Workspace& workspace) {
@@ -78,14 +77,13 @@ std::set<std::string> named_studies(const std::vector<std::string>& words,
   for (const std::string& word : words) {
     constexpr std::string_view term = "study=";
     const std::string id = word.starts_with(term) ? word.substr(term.size()) : "";
-    if (std::find(ids.begin(), ids.end(), id) != ids.end()) named.insert(id);
+    if (std::ranges::find(ids, id) != ids.end()) named.insert(id);
     if (names_a_study(word, workspace))
       named.insert(home::find_study(folder, word).directory().filename().string());
   }
   if (!words.empty()) return named;
   for (const std::string& id : ids) {
-    const bool has_run = std::any_of(
-        runs.begin(), runs.end(), [&](const batch::WatchedRun& run) { return run.study == id; });
+    const bool has_run = std::ranges::find(runs, id, &batch::WatchedRun::study) != runs.end();
     if (has_run || has_driver(id, workspace)) named.insert(id);
   }
   return named;
@@ -133,17 +131,6 @@ std::vector<catalog::RunRow> rows_of(const std::string& word, Workspace& workspa
   return rows_of_study(home::find_study(workspace.folders().studies(), word), workspace);
 }
 
-/// Ctrl-C is not to wait for the next look.
-void sleep_unless_stopped(std::chrono::nanoseconds pause, Workspace& workspace) {
-  constexpr std::chrono::nanoseconds slice = std::chrono::milliseconds(200);
-  const base::SteadyTime end = workspace.clock().steady() + pause;
-  while (!workspace.stop().stop_requested()) {
-    const std::chrono::nanoseconds left = end - workspace.clock().steady();
-    if (left <= std::chrono::nanoseconds(0)) return;
-    workspace.clock().sleep_for(std::min(left, slice));
-  }
-}
-
 /// Nothing where the scheduler cannot be asked now, or the user ends the waiting.
 std::optional<launch::JobView> view_of(const std::string& job,
                                        const spec::Site& site,
@@ -164,15 +151,13 @@ bool is_over(const launch::JobView& view) {
   return view.phase != spec::JobPhase::pending && view.phase != spec::JobPhase::running;
 }
 
-std::vector<RunState> in_order() {
-  return {RunState::ok,
-          RunState::failed,
-          RunState::interrupted,
-          RunState::lost,
-          RunState::unknown,
-          RunState::running,
-          RunState::planned};
-}
+constexpr std::array in_order{RunState::ok,
+                              RunState::failed,
+                              RunState::interrupted,
+                              RunState::lost,
+                              RunState::unknown,
+                              RunState::running,
+                              RunState::planned};
 
 std::string detail_of(const batch::WatchedRun& run) {
   const std::string text = base::printable(run.detail);
@@ -186,9 +171,7 @@ std::string usual_reason(const std::vector<batch::WatchedRun>& runs) {
     if (run.state == RunState::planned && !run.detail.empty()) ++reasons[detail_of(run)];
   }
   const auto most =
-      std::max_element(reasons.begin(), reasons.end(), [](const auto& a, const auto& b) {
-        return a.second < b.second;
-      });
+      std::ranges::max_element(reasons, {}, [](const auto& reason) { return reason.second; });
   return most == reasons.end() ? "" : most->first;
 }
 
@@ -247,16 +230,6 @@ struct NewsOfRuns {
   }
 };
 
-/// Looks once. Nothing: the wait was interrupted.
-std::optional<bool> has_changed(batch::RunWatch& watch, const std::stop_token& stop) {
-  try {
-    return watch.look(stop);
-  } catch (const base::Error& error) {
-    if (error.kind() != base::ErrorKind::interrupted) throw;
-    return std::nullopt;
-  }
-}
-
 }  // namespace
 
 std::vector<batch::WatchedRun> runs_to_watch(const std::vector<std::string>& words,
@@ -295,8 +268,8 @@ WatchedStudies studies_to_watch(const std::vector<std::string>& words,
 }
 
 std::size_t not_run(const WatchedStudy& study, const std::vector<batch::WatchedRun>& runs) {
-  const auto begun = static_cast<std::size_t>(std::count_if(
-      runs.begin(), runs.end(), [&](const auto& run) { return run.study == study.id; }));
+  const auto begun =
+      static_cast<std::size_t>(std::ranges::count(runs, study.id, &batch::WatchedRun::study));
   return study.points > begun ? study.points - begun : 0;
 }
 
@@ -343,12 +316,6 @@ batch::MonitorOf monitor_of(Workspace& workspace) {
   };
 }
 
-batch::SchedulerOf scheduler_of(Workspace& workspace) {
-  return [&workspace](const spec::Site& site) -> launch::Scheduler& {
-    return workspace.monitor(site).scheduler();
-  };
-}
-
 WaitEnd wait_for(batch::RunWatch& watch,
                  std::optional<std::chrono::nanoseconds> limit,
                  Workspace& workspace,
@@ -359,17 +326,22 @@ WaitEnd wait_for(batch::RunWatch& watch,
   NewsOfRuns news{workspace.observer()};
   while (true) {
     const bool is_driven = studies != nullptr && renew(watch, *studies, workspace);
-    const auto changed = has_changed(watch, workspace.stop());
-    if (!changed) return WaitEnd::stopped;
+    bool changed = false;
+    try {
+      changed = watch.look(workspace.stop());
+    } catch (const base::Error& error) {
+      if (error.kind() != base::ErrorKind::interrupted) throw;
+      return WaitEnd::stopped;
+    }
     const bool over = !is_driven && watch.going_on() == 0;
-    if (*changed || over) news.show(watch, over);
+    if (changed || over) news.show(watch, over);
     if (over) return WaitEnd::over;
     reasons.tell(watch.runs());
     if (workspace.stop().stop_requested()) return WaitEnd::stopped;
     if (limit && workspace.clock().steady() - begin >= *limit) return WaitEnd::timed_out;
-    pause = *changed ? batch::first_watch : batch::longer_watch(pause);
+    pause = changed ? batch::first_watch : batch::longer_watch(pause);
     if (limit) pause = std::min(pause, begin + *limit - workspace.clock().steady());
-    sleep_unless_stopped(pause, workspace);
+    base::wait_unless_stopped(pause, workspace.stop());  // Ctrl-C does not wait for the next look
   }
 }
 
@@ -391,7 +363,7 @@ AwaitedJob await_file(const std::vector<std::filesystem::path>& files,
   const auto is_there = [&](const std::filesystem::path& file) {
     return std::filesystem::exists(file, code);
   };
-  while (std::none_of(files.begin(), files.end(), is_there)) {
+  while (std::ranges::none_of(files, is_there)) {
     const base::SteadyTime now = workspace.clock().steady();
     const bool patient = !ended || now - *ended < site.grace;
     if (workspace.stop().stop_requested() || now - begin > limit || !patient) break;
@@ -433,7 +405,7 @@ std::string counts_line(const std::map<RunState, std::size_t>& counts,
     text += separator + std::to_string(number) + " " + what;
     separator = ", ";
   };
-  for (const RunState state : in_order()) {
+  for (const RunState state : in_order) {
     const auto found = counts.find(state);
     const bool has_reason = state == RunState::planned && !why_planned.empty();
     if (found == counts.end()) continue;
@@ -465,10 +437,7 @@ std::string watch_text(const std::vector<batch::WatchedRun>& runs,
       text += rows_text(members, true);
       continue;
     }
-    const auto found =
-        std::find_if(whole.begin(), whole.end(), [&id = study](const WatchedStudy& one) {
-          return one.id == id;
-        });
+    const auto found = std::ranges::find(whole, study, &WatchedStudy::id);
     const std::size_t left = found == whole.end() ? 0 : not_run(*found, members);
     text += "study " + base::printable(study) + ": " + counts_line(members, left) + "\n" +
             rows_text(members, every);
@@ -478,20 +447,6 @@ std::string watch_text(const std::vector<batch::WatchedRun>& runs,
     }
   }
   return text;
-}
-
-int watch_status(const std::vector<batch::WatchedRun>& runs, const WatchedStudies& studies) {
-  const bool is_short = std::any_of(
-      studies.begin(), studies.end(), [&](const auto& study) { return not_run(study, runs) > 0; });
-  int status = is_short ? exit_interrupted : exit_done;
-  for (const batch::WatchedRun& run : runs)
-    status = std::max<int>(status, exit_status(run.state));
-  return status;
-}
-
-std::string come_back(const std::string& what) {
-  return "'sabath status " + what + "' says how far it is, 'sabath wait " + what +
-         "' waits, 'sabath cancel " + what + "' ends it";
 }
 
 }  // namespace sabath::cli

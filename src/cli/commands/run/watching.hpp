@@ -46,7 +46,6 @@ std::vector<batch::WatchedRun> with_whole_studies(const std::vector<batch::Watch
 
 std::unique_ptr<batch::RunWatch> watch(std::vector<batch::WatchedRun> runs, Workspace& workspace);
 
-batch::SchedulerOf scheduler_of(Workspace& workspace);
 batch::MonitorOf monitor_of(Workspace& workspace);
 
 /// Puts what was seen into the catalog, and beside the records what schedulers account for runs
@@ -93,12 +92,5 @@ std::string watch_text(const std::vector<batch::WatchedRun>& runs,
                        const WatchedStudies& studies = {});
 std::string watch_json(const std::vector<batch::WatchedRun>& runs,
                        const WatchedStudies& studies = {});
-
-/// The worst of the runs; as docs/commands/exit-status.md says of runs. Interrupted where a study
-/// has points that were not run.
-int watch_status(const std::vector<batch::WatchedRun>& runs, const WatchedStudies& studies);
-
-/// How runs that go on are come back to.
-std::string come_back(const std::string& what);
 
 }  // namespace sabath::cli

@@ -2,6 +2,7 @@
 #include <sabath/base/text/json_reader.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/planning/recipe_preparer.hpp>
+#include <sabath/planning/stage_template.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -19,7 +20,7 @@ void write_prepared(const std::filesystem::path& file, const PreparedRecipe& pre
   plan.variant = prepared.request.variant;
   std::error_code none;
   std::filesystem::remove(unprepared(file), none);  // of an earlier try
-  base::write_file_atomically(file, base::pretty_json(spec::to_json(plan)));
+  write_plan(file, plan);
 }
 
 PreparedRecipe read_prepared(const std::filesystem::path& file, const RunRequest& request) {
@@ -53,6 +54,23 @@ base::Error read_unprepared(const std::filesystem::path& file, const std::string
   reader.finish();
   document.finish();
   return {base::ErrorKind::environment, place + message, hint};
+}
+
+void write_plan(const std::filesystem::path& file,
+                const spec::RunPlan& plan,
+                base::Durability durability) {
+  base::write_file_atomically(file, base::pretty_json(spec::to_json(plan)), durability);
+}
+
+void write_parameters(const std::filesystem::path& file, const spec::ParameterValues& parameters) {
+  nlohmann::ordered_json object = nlohmann::ordered_json::object();
+  for (const auto& [name, value] : parameters)
+    object[name] = spec::to_json(value);
+  base::write_file_atomically(file, base::pretty_json(object), base::Durability::ordered_only);
+}
+
+std::string canonical_list(const std::vector<std::string>& items) {
+  return base::canonical_json(nlohmann::json(items));
 }
 
 }  // namespace sabath::planning

@@ -4,9 +4,10 @@
 #include <sabath/base/text/redact.hpp>
 #include <sabath/base/tree_digest.hpp>
 #include <sabath/collect/number_text.hpp>
+#include <sabath/home/run_files.hpp>
 #include <sabath/home/tuning_variables.hpp>
 #include <sabath/planning/node_slots.hpp>
-#include <sabath/planning/restore_run.hpp>
+#include <sabath/planning/repeat_run.hpp>
 #include <sabath/provenance/code_folder.hpp>
 #include <sabath/provenance/command_inputs.hpp>
 #include <sabath/provenance/external_code.hpp>
@@ -21,14 +22,15 @@ namespace fs = std::filesystem;
 using base::Error;
 using base::ErrorKind;
 
-/// Source of a run's code: what it kept, its commit, or the folder of today.
+/// Source of a run's code: what it kept, else the commit with its diff from the user's repository.
+/// Else the recipe's folder of today, if it is what it was then.
 class OriginalSource {
  public:
   OriginalSource(const home::RunFiles& files,
                  const spec::RunRecord& record,
                  const spec::Recipe& recipe,
                  const fs::path& folder,
-                 const RestoreTools& tools)
+                 const RepeatTools& tools)
       : files_(files),
         record_(record),
         recipe_(recipe),
@@ -38,7 +40,8 @@ class OriginalSource {
     recipe_.directory = plan_.recipe_directory;
   }
 
-  /// Returns the recipe's folder.
+  /// Puts the code into the folder, and returns the recipe's folder. Throws Error{not_found} where
+  /// the code is gone, and Error{integrity} where only other code is there.
   fs::path put() {
     const bool is_kept = record_.code_state && !record_.code_state->kept.empty();
     if (is_kept && !provenance::names_surroundings(recipe_)) {
@@ -190,7 +193,7 @@ class OriginalSource {
   spec::Recipe recipe_;
   spec::RunPlan plan_;
   const fs::path& folder_;
-  const RestoreTools& tools_;
+  const RepeatTools& tools_;
   std::string why_{};
 };
 
@@ -212,19 +215,10 @@ std::map<std::string, std::string> surroundings_of(const spec::RunRecord& record
   return here;
 }
 
-}  // namespace
-
-fs::path restore_code(const home::RunFiles& files,
-                      const spec::RunRecord& record,
-                      const spec::Recipe& recipe,
-                      const fs::path& folder,
-                      const RestoreTools& tools) {
-  return OriginalSource(files, record, recipe, folder, tools).put();
-}
-
+/// Warns of code that no run keeps, and that has changed since the run.
 void warn_of_other_code(const spec::RunPlan& plan,
                         const RunRequest& request,
-                        const RestoreTools& tools) {
+                        const RepeatTools& tools) {
   const base::Environment session =
       request.placement.variables.value_or(base::current_environment());
   const auto now =
@@ -242,8 +236,10 @@ void warn_of_other_code(const spec::RunPlan& plan,
   }
 }
 
+/// Returns a part of this machine with as many cores and GPUs as the run had to itself. Returns
+/// nothing where it had all of them; and with a warning where there are fewer here.
 std::optional<spec::ResourceSlots> slots_like(const spec::RunRecord& record,
-                                              const RestoreTools& tools) {
+                                              const RepeatTools& tools) {
   const int cpus = launched_with(record, "cpus");
   const int gpus = launched_with(record, "gpus");
   if (cpus == 0 && gpus == 0) return std::nullopt;
@@ -254,8 +250,9 @@ std::optional<spec::ResourceSlots> slots_like(const spec::RunRecord& record,
   return std::nullopt;
 }
 
+/// Returns the variables that choose among ways to compute and lead to code, as the run had them.
 std::optional<std::map<std::string, std::string>> variables_of(const spec::RunRecord& record,
-                                                               const RestoreTools& tools) {
+                                                               const RepeatTools& tools) {
   if (!record.determinism) return std::nullopt;
   std::map<std::string, std::string> variables;
   const spec::Determinism& known = *record.determinism;
@@ -278,6 +275,64 @@ std::optional<std::map<std::string, std::string>> variables_of(const spec::RunRe
       variables.emplace(name, value);
   }
   return variables;
+}
+
+/// Returns the record of a run whose repetition can be judged.
+spec::RunRecord record_of(const home::RunFiles& files) {
+  auto record = files.read_record();
+  if (record && record->state == spec::RunState::ok && record->only_stage.empty())
+    return std::move(*record);
+  if (record && record->state == spec::RunState::imported) {
+    throw Error(ErrorKind::usage,
+                record->run_id + ": was imported from a table: sabath did not run it",
+                "'sabath show " + record->run_id + "' says where it came from");
+  }
+  if (record) {
+    const std::string what = record->only_stage.empty()
+                                 ? "the run is " + std::string(spec::to_string(record->state))
+                                 : "the run only made an asset";
+    throw Error(ErrorKind::usage,
+                record->run_id + ": " + what + ": there is nothing to compare with",
+                "'sabath show " + record->run_id + "' says what makes it again");
+  }
+  throw Error(ErrorKind::not_found,
+              files.directory().filename().string() + ": the run has no record yet",
+              "it is not finished, or was lost; 'sabath list runs' shows its state");
+}
+
+}  // namespace
+
+RunRequest repeat_run(const fs::path& run_directory,
+                      const fs::path& folder,
+                      const RepeatTools& tools) {
+  const home::RunFiles files(run_directory);
+  const spec::RunRecord record = record_of(files);
+  RunRequest request;
+  request.recipe = spec::parse_recipe(record.recipe_text, files.record().string() + ":/recipe");
+  request.recipe.directory = OriginalSource(files, record, request.recipe, folder, tools).put();
+  for (const spec::Parameter& parameter : request.recipe.parameters) {
+    const auto value = record.parameters.find(parameter.name);
+    if (value == record.parameters.end() || value->second == parameter.default_value) continue;
+    request.set.emplace(parameter.name, spec::to_string(value->second));
+  }
+  request.seed = record.seed.value;
+  request.variant = record.variant.value_or("");
+  request.task = record.task.value_or("");
+  request.repetition.inputs = record.inputs;
+  request.repetition.run_id = record.run_id;
+  if (record.code_state)
+    request.repetition.original = OriginalCode{*record.code_state, run_directory};
+  if (record.code_state && record.code_state->changed) {
+    tools.observer.warn(
+        "the code of " + record.run_id + " was changed " + record.code_state->changed->front().seen,
+        "it is done again with the code that was planned, which may not be what it ran");
+  }
+  const spec::RunPlan plan = files.read_plan();
+  request.fresh = true;
+  request.placement.slots = slots_like(record, tools);
+  request.placement.variables = variables_of(record, tools);
+  warn_of_other_code(plan, request, tools);
+  return request;
 }
 
 }  // namespace sabath::planning
