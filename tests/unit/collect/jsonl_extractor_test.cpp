@@ -24,9 +24,8 @@ Collected collect_text(const std::string& text) {
   const test::TempHome home;
   base::write_file_atomically(home / "metrics-0.jsonl", text);
   test::MemorySink sink;
-  const auto extractors = collect::builtin_extractors();
   Collected result;
-  result.extraction = extractors.front()->extract({"train", home.path(), {}}, {}, sink);
+  result.extraction = collect::extract_all({"train", home.path(), {}}, {}, sink);
   result.points = sink.points;
   return result;
 }
@@ -126,8 +125,7 @@ TEST_CASE("collect: a file that cannot be read to its end is an error, not a sho
   // Nothing is mapped at its beginning, where every read fails with EIO.
   std::filesystem::create_symlink("/proc/self/mem", home / "metrics-0.jsonl");
   test::MemorySink sink;
-  const auto extractors = collect::builtin_extractors();
-  CHECK_THROWS_AS(extractors.front()->extract({"train", home.path(), {}}, {}, sink), base::Error);
+  CHECK_THROWS_AS(collect::extract_all({"train", home.path(), {}}, {}, sink), base::Error);
 }
 
 TEST_CASE("collect: a line of gigabytes would take no memory: it is cut and counted") {
@@ -142,8 +140,7 @@ TEST_CASE("collect: what follows a hole of zeros is not read") {
   base::write_file_atomically(home / "metrics-0.jsonl", "{\"v\": 1}\n");
   std::filesystem::resize_file(home / "metrics-0.jsonl", std::uintmax_t{1} << 40U);
   test::MemorySink sink;
-  const auto got =
-      collect::builtin_extractors().front()->extract({"train", home.path(), {}}, {}, sink);
+  const auto got = collect::extract_all({"train", home.path(), {}}, {}, sink);
   CHECK(got.bad_lines == 1);
   CHECK(got.examples.at(0).line == 2);
   CHECK(got.examples.at(0).problem == "is longer than 64 mebibytes; what follows it was not read");
@@ -160,18 +157,23 @@ TEST_CASE("collect: a stop request ends the reading of a file") {
   test::MemorySink sink;
   spec::MetricSpec metric;
   metric.name = "v";
-  for (const auto& extractor : collect::builtin_extractors()) {
-    if (extractor->kind() == spec::SourceKind::tensorboard) continue;
-    INFO(extractor->description());
-    metric.from.kind = extractor->kind();
-    if (metric.from.kind == spec::SourceKind::regex) metric.from.pattern = "v: (\\d+)";
-    if (metric.from.kind == spec::SourceKind::csv) metric.from.file = "stdout";
+  for (const auto kind : {spec::SourceKind::jsonl,
+                          spec::SourceKind::regex,
+                          spec::SourceKind::key_value,
+                          spec::SourceKind::csv,
+                          spec::SourceKind::mllog}) {
+    INFO(spec::to_string(kind));
+    metric.from.kind = kind;
+    if (kind == spec::SourceKind::regex) metric.from.pattern = "v: (\\d+)";
+    if (kind == spec::SourceKind::csv) metric.from.file = "stdout";
     try {
-      extractor->extract(files, {metric}, sink);
+      collect::extract_all(files, {metric}, sink);
       FAIL("was read");
     } catch (const base::Error& error) {
       CHECK(error.kind() == base::ErrorKind::interrupted);
     }
+    // The other kinds read the log.
+    std::filesystem::remove(home / "metrics-0.jsonl");
   }
 }
 
@@ -182,8 +184,7 @@ TEST_CASE("collect: each rank has its own file, other files are left alone") {
   base::write_file_atomically(home / "metrics-x.jsonl", "not json\n");
   base::write_file_atomically(home / "stdout.log", "not json\n");
   test::MemorySink sink;
-  const auto extraction =
-      collect::builtin_extractors().front()->extract({"s", home.path(), {}}, {}, sink);
+  const auto extraction = collect::extract_all({"s", home.path(), {}}, {}, sink);
   CHECK(extraction.bad_lines == 0);
   REQUIRE(sink.points.at("s/loss").size() == 2);
   CHECK(sink.points.at("s/loss")[0].rank == 0);
@@ -193,8 +194,7 @@ TEST_CASE("collect: each rank has its own file, other files are left alone") {
 TEST_CASE("collect: a stage that left nothing has no points and no error") {
   const test::TempHome home;
   test::MemorySink sink;
-  const auto extraction =
-      collect::builtin_extractors().front()->extract({"s", home / "absent", {}}, {}, sink);
+  const auto extraction = collect::extract_all({"s", home / "absent", {}}, {}, sink);
   CHECK(extraction.points == 0);
   CHECK(extraction.bad_lines == 0);
 }

@@ -7,6 +7,15 @@
 
 using namespace sabath::collect;
 
+namespace {
+
+std::optional<double> number_with_unit(std::string_view text) {
+  const auto number = exact_number_of(text, Suffix::unit);
+  return number ? std::optional(number->value) : std::nullopt;
+}
+
+}  // namespace
+
 TEST_CASE("collect: numbers as programs print them") {
   CHECK(number_of(" 0.1\t") == 0.1);
   CHECK(number_of("+1e-3") == 1e-3);
@@ -46,17 +55,17 @@ TEST_CASE("collect: numbers as programs print them") {
 }
 
 TEST_CASE("collect: a unit may stand behind a number where that is asked for") {
-  CHECK(number_of("12.5s", Suffix::unit) == 12.5);
-  CHECK(number_of("93 %", Suffix::unit) == 93.0);
-  CHECK(number_of("3 \xc2\xb5s", Suffix::unit) == 3.0);
+  CHECK(number_with_unit("12.5s") == 12.5);
+  CHECK(number_with_unit("93 %") == 93.0);
+  CHECK(number_with_unit("3 \xc2\xb5s") == 3.0);
   CHECK_FALSE(number_of("12.5s"));
-  CHECK_FALSE(number_of("1,5", Suffix::unit));
-  CHECK_FALSE(number_of("1e999s", Suffix::unit));
-  CHECK_FALSE(number_of("12m30s", Suffix::unit));
-  CHECK(number_of("3 m/s2", Suffix::unit) == 3.0);
-  CHECK(number_of("3 m-1", Suffix::unit) == 3.0);
-  CHECK_FALSE(number_of("5ms-10ms", Suffix::unit));
-  CHECK_FALSE(number_of("5ms-10", Suffix::unit));
+  CHECK_FALSE(number_with_unit("1,5"));
+  CHECK_FALSE(number_with_unit("1e999s"));
+  CHECK_FALSE(number_with_unit("12m30s"));
+  CHECK(number_with_unit("3 m/s2") == 3.0);
+  CHECK(number_with_unit("3 m-1") == 3.0);
+  CHECK_FALSE(number_with_unit("5ms-10ms"));
+  CHECK_FALSE(number_with_unit("5ms-10"));
 }
 
 TEST_CASE("collect: why a text is not a number") {
@@ -70,11 +79,11 @@ TEST_CASE("collect: why a text is not a number") {
 }
 
 TEST_CASE("collect: where a number ends is one question") {
-  CHECK(number_of("1d3 s", Suffix::unit) == 1000.0);
-  CHECK(number_of("1d3", Suffix::unit) == 1000.0);
-  CHECK(number_of("1.5d3s", Suffix::unit) == 1500.0);
-  CHECK_FALSE(number_of("1d12h", Suffix::unit));
-  CHECK_FALSE(number_of("1d12:30:00", Suffix::unit));
+  CHECK(number_with_unit("1d3 s") == 1000.0);
+  CHECK(number_with_unit("1d3") == 1000.0);
+  CHECK(number_with_unit("1.5d3s") == 1500.0);
+  CHECK_FALSE(number_with_unit("1d12h"));
+  CHECK_FALSE(number_with_unit("1d12:30:00"));
   CHECK(number_size("-1.0D-05ms") == 8);
   CHECK(number_size("1d3 s") == 3);
   CHECK(number_size("1d12h") == 1);

@@ -17,7 +17,7 @@ struct Told {
 
   collect::Extraction by(const std::string& text, int rank = 0) {
     base::write_file_atomically(home / ("metrics-" + std::to_string(rank) + ".jsonl"), text);
-    return collect::builtin_extractors().front()->extract({"train", home.path(), {}}, {}, sink);
+    return collect::extract_all({"train", home.path(), {}}, {}, sink);
   }
   std::string order(const std::string& text) {
     const auto extraction = by(text);
