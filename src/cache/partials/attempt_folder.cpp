@@ -12,6 +12,9 @@
 #include <string>
 #include <utility>
 
+#include <fcntl.h>
+#include <unistd.h>
+
 namespace sabath::cache {
 namespace {
 
@@ -49,6 +52,25 @@ bool is_own(const Layout& layout, const fs::path& folder) {
   }
 }
 
+/// Others could exchange the folders of two keys, or move this one. An older version noted no key.
+bool is_of_key(const Layout& layout, const fs::path& folder) {
+  try {
+    const auto noted = layout.beneath().read_if_exists(folder / attempt_key);
+    if (noted) return noted->text == folder.parent_path().filename();
+    return !layout.is_exposed(folder.parent_path());
+  } catch (const base::Error&) {
+    return false;
+  }
+}
+
+void note_key(const base::Beneath& own) {
+  const std::string key = own.root().parent_path().filename();
+  const base::UniqueFd file =
+      own.open_file(own.root() / attempt_key, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0400);
+  if (file && ::write(file.get(), key.data(), key.size()) == std::ssize(key)) return;
+  base::throw_errno(own.root().string(), "cannot write the key", errno);
+}
+
 /// Makes `folder`, and returns the folder of its key.
 base::Directory made(const Layout& layout, const fs::path& folder) {
   int code = 0;
@@ -76,7 +98,9 @@ Attempt::Attempt(const Layout& layout,
     : cache_(layout.beneath()),
       folder_(key_folder / (self.text() + "." + random_name())),
       key_folder_(made(layout, folder_)),
-      own_(opened(key_folder_, folder_)) {}
+      own_(opened(key_folder_, folder_)) {
+  note_key(own_);
+}
 
 Attempt::Attempt(const Layout& layout, fs::path folder)
     : cache_(layout.beneath()),
@@ -125,7 +149,7 @@ std::vector<Attempt> Attempt::take_orphans(const Layout& layout,
   std::error_code code;
   for (fs::directory_iterator it(key_folder, code), end; !code && it != end; it.increment(code)) {
     if (!is_orphan(it->path().filename().string(), self)) continue;
-    if (!is_own(layout, it->path())) continue;
+    if (!is_own(layout, it->path()) || !is_of_key(layout, it->path())) continue;
     const fs::path mine = key_folder / (self.text() + "." + random_name());
     if (layout.beneath().rename(it->path(), mine) != 0) continue;
     try {

@@ -16,6 +16,7 @@ inline constexpr const char* attempt_data = "data";
 inline constexpr const char* attempt_journal = "journal";
 inline constexpr const char* attempt_tree = "tree";
 inline constexpr const char* attempt_tree_journal = "files";
+inline constexpr const char* attempt_key = "key";  ///< the key: others can exchange key folders
 
 /// An attempt at a task, with its own folder partial/<key>/<owner>.<random>. The name says which
 /// process owns it, so one rename takes it over, which only one process can win. The destructor

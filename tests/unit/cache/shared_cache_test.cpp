@@ -5,6 +5,7 @@
 #include <sabath/base/unique_fd.hpp>
 #include <sabath/cache/cache_maintenance.hpp>
 
+#include <cache/layout.hpp>
 #include <catch2/catch.hpp>
 
 #include <fcntl.h>
@@ -72,6 +73,25 @@ TEST_CASE("shared: what another member left unfinished is his") {
   REQUIRE(::chown(theirs.c_str(), 65534, 65534) == 0);
   CHECK(cache.open_partial(expected.hex, {expected})->present_bytes() == 0);
   CHECK(fs::exists(theirs / "data"));
+}
+
+TEST_CASE("shared: an interrupted download counts for its own key alone") {
+  const bool is_shared = GENERATE(true, false);
+  test::TempHome home;
+  base::SystemClock clock;
+  cache::Cache cache(home / "cache", home / "state", clock, {{}, is_shared});
+  const cache::Layout layout(home / "cache");
+  const fs::path one = layout.partial("one");
+  const fs::path other = layout.partial("other");
+  cache.open_partial("one")->write_at(0, base::as_bytes("1"));
+  cache.open_partial("other")->write_at(0, base::as_bytes("22"));
+  CHECK(cache.open_partial("other")->present_bytes() == 2);
+  // Another member may rename both.
+  fs::rename(one, home / "cache/partial/x");
+  fs::rename(other, one);
+  fs::rename(home / "cache/partial/x", other);
+  CHECK(cache.open_partial("one")->present_bytes() == 0);
+  CHECK(cache.open_partial("other")->present_bytes() == 0);
 }
 
 TEST_CASE("shared: another member of the group adds, uses and pins, and hashes what he finds") {
