@@ -54,8 +54,11 @@ StageTemplate::StageTemplate(const spec::Recipe& recipe,
   code_["definition"] = recipe.definition_digest().text();
   const fs::path code = recipe.directory / "code";
   std::error_code error;
-  if (fs::is_directory(code, error))
-    code_["tree"] = provenance::code_digest(code, plan.state_directory, stop_).text();
+  if (fs::is_directory(code, error)) {
+    const base::Digest tree = provenance::code_digest(code, plan.state_directory, stop_);
+    // The code that a run keeps has no empty folders, and a repeat of it thus no folder.
+    if (tree != base::sha256_of("")) code_["tree"] = tree.text();
+  }
   code_.merge(provenance::outer_files(recipe));
   // A stage that names the recipe's folder may run any file in it.
   for (const spec::Stage& stage : recipe.stages) {

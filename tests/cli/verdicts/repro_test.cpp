@@ -93,6 +93,20 @@ TEST_CASE("cli: repro of what does not come out the same is a FAIL, of a failing
   CHECK_THAT(of_failed.errors, Contains("the run is failed"));
 }
 
+TEST_CASE("cli: repro of a recipe whose code has no files is a repeat") {
+  Sabath sabath;
+  const std::string folder = sabath.recipe("bare", R"({"schema": 1, "name": "bare",
+    "environment": {"layers": []}, "deterministic": true,
+    "stages": [{"name": "go", "run": ["sh", "-c",
+      "echo '{{\"step\": 1, \"loss\": 0.1'$(date +%N)'}}' >> $SABATH_METRICS"]}],
+    "metrics": {"loss": {"unit": "1", "better": "lower", "tolerance": {"relative": 1}}}})");
+  fs::create_directories(fs::path(folder) / "code/__pycache__");
+  done(sabath, {"run", folder, "--seed", "1"});
+  const Answer answer = sabath({"repro", "@last"});
+  CHECK(answer.status == 1);
+  CHECK_THAT(answer.output, Contains("repeat") && !Contains("code differs"));
+}
+
 TEST_CASE("cli: repro wants the code of then") {
   Sabath sabath;
   done(sabath, {"run", recipe_with_code(sabath)});
