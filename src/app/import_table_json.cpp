@@ -123,7 +123,7 @@ void write_run(spec::RunRecord record,
   base::write_file_atomically(home::RunFiles(directory).record(),
                               home::record_text(record),
                               base::Durability::ordered_only);
-  home::announce(runs, record.run_id, home::RunEvent::finished);
+  home::announce(runs / record.run_id, home::RunEvent::finished);
 }
 
 }  // namespace

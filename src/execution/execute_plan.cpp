@@ -152,8 +152,7 @@ class Execution {
       builder_.add_masked(secrets_.mask_file(files.directory() / plan.code_state->git->diff));
     resources_.reserve_space();
     lease_.start();
-    if (lease_.attempt() > 1)
-      home::announce(files.directory().parent_path(), plan.run_id, home::RunEvent::planned);
+    if (lease_.attempt() > 1) home::announce(files.directory(), home::RunEvent::planned);
     if (node.batch)
       home::BatchFiles(node.batch->folder).note_started(plan.run_id, lease_.attempt());
     builder_.record().state = RunState::ok;
@@ -335,7 +334,7 @@ class Execution {
       throw Error(ErrorKind::usage, files.record().string() + ": was written by another process");
     }
     lease_.end(comes_back ? RunState::interrupted : record.state, record.message);
-    home::announce(files.directory().parent_path(), plan.run_id, home::RunEvent::finished);
+    home::announce(files.directory(), home::RunEvent::finished);
     if (node.batch) home::BatchFiles(node.batch->folder).note_ended(plan.run_id);
   }
 

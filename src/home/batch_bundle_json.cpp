@@ -274,7 +274,7 @@ bool take_returned(const BatchFiles& files, const spec::BatchPlan& plan, std::si
       fs::remove(RunFiles(run).status(), code);
     }
     merge(run, runs / id);
-    announce(runs, id, RunEvent::finished);
+    announce(runs / id, RunEvent::finished);
   }
   base::remove_tree(returned);
   return true;

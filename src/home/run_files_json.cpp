@@ -62,12 +62,12 @@ bool RunFiles::write_record(const spec::RunRecord& record) const {
   return base::write_file_once(this->record(), record_text(record));
 }
 
-void announce(const std::filesystem::path& runs, std::string_view run_id, RunEvent event) {
-  const std::filesystem::path inbox = runs / ".inbox";
+void announce(const std::filesystem::path& run, RunEvent event) {
+  const std::filesystem::path inbox = run.parent_path() / ".inbox";
   base::make_directories(inbox);
   const std::string_view suffix = event == RunEvent::planned ? ".planned" : ".finished";
   base::write_file_atomically(
-      inbox / (std::string(run_id) + std::string(suffix)), "", base::Durability::ordered_only);
+      inbox / (run.filename().string() + std::string(suffix)), "", base::Durability::ordered_only);
 }
 
 void stamp_process(spec::RunStatus& status) {
@@ -97,8 +97,7 @@ bool close_interrupted(const RunFiles& files) {
   const auto file = files.record_file();
   if (!file) return false;
   if (!base::write_file_once(files.record(), base::read_file(*file))) return false;
-  announce(
-      files.directory().parent_path(), files.directory().filename().string(), RunEvent::finished);
+  announce(files.directory(), RunEvent::finished);
   return true;
 }
 
@@ -116,8 +115,7 @@ void close_run(const RunFiles& files,
   status.message = why;
   status.updated = base::format_rfc3339(clock.now());
   files.write_status(status);
-  announce(
-      files.directory().parent_path(), files.directory().filename().string(), RunEvent::finished);
+  announce(files.directory(), RunEvent::finished);
 }
 
 }  // namespace sabath::home

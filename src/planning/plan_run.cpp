@@ -404,7 +404,7 @@ spec::RunPlan plan_run(const RunRequest& request,
     home::stamp_process(status);
     status.updated = plan.created;
     files.write_status(status);
-    home::announce(folders.runs(), plan.run_id, home::RunEvent::planned);
+    home::announce(folders.runs() / plan.run_id, home::RunEvent::planned);
   } catch (...) {
     base::remove_tree(directory);  // nothing was planned: not even an empty folder remains
     throw;

@@ -60,9 +60,9 @@ void write_host_facts(const std::filesystem::path& file, const spec::HostFacts& 
 /// Event of a run that the next reader of the catalog indexes.
 enum class RunEvent { planned, finished };
 
-/// Puts a run's id into the inbox: `runs`/.inbox/<id>.<event>. Each event has its own name, so that
-/// consuming one note never loses the other.
-void announce(const std::filesystem::path& runs, std::string_view run_id, RunEvent event);
+/// Puts the name of a run's directory into the inbox beside it: .inbox/<id>.<event>. Each event has
+/// its own name, so that consuming one note never loses the other.
+void announce(const std::filesystem::path& run, RunEvent event);
 
 /// Fills in this process: node, boot id, pid and its start.
 void stamp_process(spec::RunStatus& status);

@@ -159,7 +159,7 @@ spec::Collection collect_run(const home::RunFiles& files,
                   fs::perms::owner_all | fs::perms::group_read | fs::perms::group_exec |
                       fs::perms::others_read | fs::perms::others_exec);
   collection.number = publish(made, files.collections(), collection);
-  home::announce(files.directory().parent_path(), record->run_id, home::RunEvent::finished);
+  home::announce(files.directory(), home::RunEvent::finished);
   return collection;
 }
 

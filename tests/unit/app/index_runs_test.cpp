@@ -45,7 +45,7 @@ class Site {
     fs::create_directories(runs() / id);
     planning::write_plan(files(id).plan(), plan);
     files(id).write_status(status);
-    home::announce(runs(), id, RunEvent::planned);
+    home::announce(runs() / id, RunEvent::planned);
   }
   void finish(const std::string& id) {
     spec::RunRecord record = test::full_record();
@@ -55,7 +55,7 @@ class Site {
     spec::RunStatus status;
     status.state = RunState::ok;
     files(id).write_status(status);
-    home::announce(runs(), id, RunEvent::finished);
+    home::announce(runs() / id, RunEvent::finished);
   }
   void index() { app::index_inbox(catalog, runs(), clock, observer); }
   app::ReindexReport reindex(std::stop_token stop = {}) {
@@ -168,7 +168,7 @@ TEST_CASE("index: a note of planning that comes late does not undo the record") 
   site.finish(one);
   fs::remove(site.runs() / ".inbox" / (one + ".planned"));
   site.index();
-  home::announce(site.runs(), one, RunEvent::planned);
+  home::announce(site.runs() / one, RunEvent::planned);
   site.index();
   CHECK(site.state_of(one) == RunState::ok);
 }
@@ -269,7 +269,7 @@ TEST_CASE(
 
 TEST_CASE("index: notes of runs that are gone, and files that are no notes, disturb nothing") {
   Site site;
-  home::announce(site.runs(), one, RunEvent::finished);
+  home::announce(site.runs() / one, RunEvent::finished);
   Site::write(site.runs() / ".inbox" / "README", "x");
   site.index();
   CHECK(site.notes() == 1);
@@ -470,7 +470,7 @@ TEST_CASE("index: a run made while the clock was ahead stands where it came") {
   CHECK(site.catalog.runs().at(2).created > site.catalog.runs().front().created);
   // Neither its record, which comes again, nor the time that it says changes that.
   site.clock.move(2 * day);
-  home::announce(site.runs(), ahead, RunEvent::finished);
+  home::announce(site.runs() / ahead, RunEvent::finished);
   site.index();
   CHECK(site.order() == order);
 }

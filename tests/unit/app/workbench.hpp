@@ -90,7 +90,7 @@ class FakeLauncher final : public launch::Launcher {
     spec::RunStatus status = files.read_status();
     status.state = record.state;
     files.write_status(status);
-    home::announce(job.run_directory.parent_path(), plan.run_id, home::RunEvent::finished);
+    home::announce(job.run_directory, home::RunEvent::finished);
   }
 };
 

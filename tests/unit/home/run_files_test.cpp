@@ -37,9 +37,9 @@ TEST_CASE("run files: a run without a record has none, one without a plan is an 
 
 TEST_CASE("run files: each event of a run leaves a note of its own") {
   const test::TempHome home;
-  home::announce(home.path(), "tiny-1", home::RunEvent::planned);
-  home::announce(home.path(), "tiny-1", home::RunEvent::finished);
-  home::announce(home.path(), "tiny-1", home::RunEvent::finished);
+  home::announce(home / "tiny-1", home::RunEvent::planned);
+  home::announce(home / "tiny-1", home::RunEvent::finished);
+  home::announce(home / "tiny-1", home::RunEvent::finished);
   std::set<std::string> notes;
   for (const auto& entry : fs::directory_iterator(home / ".inbox"))
     notes.insert(entry.path().filename().string());
