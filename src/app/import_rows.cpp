@@ -4,6 +4,7 @@
 #include <sabath/base/text/csv.hpp>
 #include <sabath/base/text/exact_number.hpp>
 #include <sabath/base/text/text_table.hpp>
+#include <sabath/base/text/utf8.hpp>
 #include <sabath/collect/number_text.hpp>
 
 #include <algorithm>
@@ -173,9 +174,11 @@ void read_cells(const std::vector<std::string>& fields,
 
 void check_encoding(std::string_view text, const std::string& origin) {
   const bool is_utf16 = text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF");
-  if (!is_utf16 && text.find('\0') == std::string_view::npos) return;
+  const bool has_zero = text.find('\0') != std::string_view::npos;
+  if (!has_zero && base::is_utf8(text)) return;
   throw Error(base::ErrorKind::usage,
-              origin + ": is not a table in text" + (is_utf16 ? ": it is UTF-16" : ""),
+              origin + ": is not " + (has_zero || is_utf16 ? "a table in text" : "UTF-8") +
+                  (is_utf16 ? ": it is UTF-16" : ""),
               "save it as CSV in UTF-8");
 }
 

@@ -91,6 +91,7 @@ TEST_CASE("import: no rows, no text, no end of a quote") {
   CHECK(contains(error_of([] { rows_of("site,acc\n"); }).what(), "has no rows"));
   CHECK(contains(error_of([] { rows_of(""); }).what(), "column 'site' is not there"));
   CHECK(contains(error_of([] { rows_of("\xFF\xFEs"); }).what(), "UTF-16"));
+  CHECK(contains(error_of([] { rows_of("site,acc\n\xff,1\n"); }).what(), "is not UTF-8"));
   CHECK(
       contains(error_of([] { rows_of(std::string("si\0te", 5)); }).what(), "not a table in text"));
   CHECK(contains(error_of([] { rows_of("site,acc\n\"A,1\n"); }).what(),
