@@ -177,6 +177,18 @@ compare::ReferenceSide reference_among(const LoadedRun& a,
   };
   const std::size_t of_a = differences(a);
   const std::size_t of_b = differences(b);
+  const auto is_unlike = [&](const LoadedRun& run) {
+    return !unlike(run, reruns.front(), perturbation).empty();
+  };
+  if (of_a == of_b && is_unlike(a) && is_unlike(b)) {
+    const spec::FacetDifference first = unlike(a, reruns.front(), perturbation).front();
+    throw Error(ErrorKind::usage,
+                "--envelope: the reruns are neither those of " + a.record().run_id + " nor of " +
+                    b.record().run_id + ": both differ from " + reruns.front().record().run_id +
+                    " in more than the perturbation, the first in " + first.facet + " " +
+                    first.item,
+                "name reruns of A or of B, with their parameters, seed and host");
+  }
   if (of_a == of_b) {
     throw Error(ErrorKind::usage,
                 "--envelope: the reruns may be those of " + a.record().run_id + " or of " +

@@ -30,16 +30,16 @@ void take_input(planning::RunRequest& request,
   request.recipe.datasets[role] = source->asset;
 }
 
-/// Takes the recipe's document and folder. Data and values of parameters stay A's, defaults too. A
-/// parameter of B's recipe alone comes with it.
+/// Takes the recipe's document and folder. Data and values of parameters stay A's, defaults too,
+/// and so does the lock. A parameter of B's recipe alone comes with it.
 void take_code(planning::RunRequest& request, const RunPair& pair) {
   const planning::RunRequest& from = pair.request_b;
-  const spec::EnvironmentSpec environment = request.recipe.environment;
-  const bool same_environment = environment == from.recipe.environment;
+  const spec::EnvironmentSpec environment =
+      request.recipe.environment.locked_in(request.recipe.directory);
   const auto datasets = request.recipe.datasets;
   request.recipe = from.recipe;
   request.repetition.original = from.repetition.original;
-  if (!same_environment) request.recipe.environment = environment;
+  request.recipe.environment = environment;
   for (auto& [role, asset] : request.recipe.datasets) {
     if (const auto own = datasets.find(role); own != datasets.end()) asset = own->second;
   }
@@ -189,11 +189,12 @@ class Builder {
   void add_environment(const spec::FacetDifference& difference) {
     const planning::RunRequest& from = pair_.request_b;
     const bool is_requested = pair_.request_a.variant != from.variant ||
-                              !(pair_.request_a.recipe.environment == from.recipe.environment);
+                              !(pair_.request_a.recipe.environment == from.recipe.environment) ||
+                              pair_.a.environment.lock_files() != pair_.b.environment.lock_files();
     if (is_requested) {
       add_change("environment", difference, [&from](auto& request) {
         request.variant = from.variant;
-        request.recipe.environment = from.recipe.environment;
+        request.recipe.environment = from.recipe.environment.locked_in(from.recipe.directory);
       });
     } else if (!environment_) {
       environment_ = difference;

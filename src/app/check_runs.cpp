@@ -258,6 +258,7 @@ void judge_against(const BaselineEntry& entry,
     one.verdict = found.verdict.verdict;
     one.test = std::move(found.verdict.test);
     one.reason = std::move(found.verdict.reason);
+    if (!found.verdict.note.empty()) checked.notes.push_back(one.name + ": " + found.verdict.note);
     expect(request, group.key, one);
   }
   note_explain(entry, group, judged, checked);

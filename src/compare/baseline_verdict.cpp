@@ -150,6 +150,30 @@ BaselineVerdict judge_rung(const BaselineMetric& reference,
   return verdict;
 }
 
+/// Says where statistics pass, but a recipe that promises equal runs of one seed has others.
+std::string other_of_seed(const BaselineMetric& reference,
+                          const std::vector<Value>& runs,
+                          const BaselineTerms& terms) {
+  if (!terms.deterministic && !terms.recipe) return {};
+  const spec::Rung rung = terms.recipe.value_or(spec::Rung::tolerance);
+  const BaselineVerdict held = judge_rung(reference, runs, terms, {rung, ""});
+  if (!held.failed_value) return {};
+  const auto run = std::ranges::find(runs, held.failed_run, &Value::run);
+  const std::size_t i = *held.failed_value;
+  const Value known{{}, reference.values[i], {}, whole_at(reference, i)};
+  const auto allowed = applied_tolerance(base::ArrayType::float64, terms.tolerance, {});
+  return fmt::format(
+      "seed {}: the baseline has {}, this run {}: relative {:.3g}, {}; '--require {}' judges so",
+      seed_text(run->seed),
+      known.text(),
+      run->text(),
+      relative_distance(run->exact(), known.exact()),
+      rung == spec::Rung::bitwise ? "not equal to the bit"
+      : rung == spec::Rung::ulp   ? fmt::format("beyond {} ULP", *allowed.ulp)
+                                  : fmt::format("beyond the tolerance {}", *allowed.relative),
+      to_string(rung));
+}
+
 bool is_within(const spec::Bounds& bounds, const base::ExactNumber& number) {
   const auto& [value, rest] = number;
   return bounds.low <= value && value <= bounds.high && !(value == bounds.low && rest < 0) &&
@@ -294,7 +318,9 @@ BaselineVerdict judge_present(const BaselineMetric& reference,
   }
   if (const auto required = required_rung(reference, terms))
     return judge_rung(reference, runs, terms, *required);
-  return judge_statistics(reference, runs, terms);
+  BaselineVerdict verdict = judge_statistics(reference, runs, terms);
+  if (verdict.verdict == Verdict::pass) verdict.note = other_of_seed(reference, runs, terms);
+  return verdict;
 }
 
 /// For a test over all runs, names the run furthest from the mean of the baseline.

@@ -54,6 +54,31 @@ void set_result(spec::Comparison& comparison, Judgement judgement) {
   comparison.reason = std::move(judgement.reason);
 }
 
+/// Says what undeclared metrics show, and the line that declares the first of them.
+std::string only_undeclared_text(const std::vector<spec::ItemComparison>& metrics) {
+  std::vector<std::string> texts;
+  for (const spec::ItemComparison& item : metrics) {
+    const auto& first = item.first_bitwise;
+    texts.push_back(first                    ? fmt::format("{} differs at {} ({} against {})",
+                                        item.name,
+                                        first->where,
+                                        first->text_a(),
+                                        first->text_b())
+                    : item.structure.empty() ? item.name + " is equal to the bit"
+                                             : item.name + ": " + item.structure);
+  }
+  constexpr std::size_t shown = 3;
+  const std::size_t more = texts.size() - std::min(texts.size(), shown);
+  texts.resize(texts.size() - more);
+  const std::string& name = metrics.front().name;
+  return fmt::format(
+      "not judged: {}{}; declare them in the recipe: \"metrics\": {{\"{}\": "
+      "{{\"unit\": \"1\", \"better\": \"lower\"}}}}",
+      fmt::join(texts, ", "),
+      more == 0 ? "" : fmt::format(" and {} more", more),
+      name.substr(name.find('/') + 1));
+}
+
 void set_first_divergence(spec::Comparison& comparison, const spec::ItemComparison& item) {
   comparison.first_divergence = item.first_bitwise;
   comparison.first_divergence_in = item.name;
@@ -136,6 +161,8 @@ spec::Comparison compare_runs(const Side& a,
              incomplete ? *incomplete : judge_items(judged, not_evaluated, required, first));
   comparison.metrics = items_of(std::move(metrics));
   comparison.outputs = items_of(std::move(outputs));
+  if (!incomplete && judged.empty() && not_evaluated.empty() && !comparison.metrics.empty())
+    comparison.reason += "; " + only_undeclared_text(comparison.metrics);
   const std::vector<std::string> undeclared = undeclared_differences(comparison);
   if (comparison.result == spec::Verdict::pass && !undeclared.empty())
     comparison.reason += "; " + undeclared_text(undeclared);

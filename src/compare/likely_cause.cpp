@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 #include <tuple>
@@ -161,10 +162,22 @@ bool is_of_library(const spec::FacetDifference& difference) {
   return difference.item.find(".so") != std::string::npos || !is_digest;
 }
 
+/// What rounding can give a first value, relative: a few hundred units in the last place. Numbers
+/// of at most 9 digits, and floats, may be of single precision.
+double first_rounding(const spec::Divergence& difference) {
+  constexpr double units = 300;
+  const auto is_single = [](double value) {
+    return value == static_cast<double>(static_cast<float>(value)) ||
+           fmt::format("{:.9g}", value) == fmt::format("{:.15g}", value);
+  };
+  return units * (is_single(difference.a) && is_single(difference.b)
+                      ? static_cast<double>(std::numeric_limits<float>::epsilon())
+                      : std::numeric_limits<double>::epsilon());
+}
+
 /// Can another order of floating-point operations alone have made this difference? It is small
 /// then, and of numbers that are not both whole: counters are not rounded.
-bool looks_like_rounding(const Finding* finding) {
-  constexpr double largest = 1e-3;
+bool looks_like_rounding(const Finding* finding, bool from_start) {
   if (finding == nullptr || !finding->item.first_bitwise) return false;
   const spec::Divergence& difference = *finding->item.first_bitwise;
   if (!std::isfinite(difference.a) || !std::isfinite(difference.b) || difference.whole_a ||
@@ -172,6 +185,7 @@ bool looks_like_rounding(const Finding* finding) {
     return false;
   const bool are_whole =
       std::trunc(difference.a) == difference.a && std::trunc(difference.b) == difference.b;
+  const double largest = from_start ? first_rounding(difference) : 1e-3;
   return !are_whole && difference.relative < largest;
 }
 
@@ -179,7 +193,7 @@ std::string execution_text(const std::vector<std::string>& parameters,
                            const Beginning& beginning,
                            bool from_start) {
   const Finding* const begins = beginning.earlier ? beginning.earlier : beginning.first;
-  if (!looks_like_rounding(begins)) {
+  if (!looks_like_rounding(begins, from_start)) {
     const bool is_one = parameters.size() == 1;
     return fmt::format("{} {} {}, which may be the cause",
                        is_one ? "parameter" : "parameters",

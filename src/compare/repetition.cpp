@@ -177,6 +177,32 @@ void leave_out_unknown(std::vector<spec::FacetDifference>& differences,
   });
 }
 
+/// Drops what other code in the recipe's folder makes of source layers: their tree and their keys.
+/// Keys of layers after them follow, unless something else of the environment differs.
+void leave_out_built_code(std::vector<spec::FacetDifference>& differences) {
+  using Difference = spec::FacetDifference;
+  const auto is_of = [](const Difference& one, const std::string& ending) {
+    return one.facet == "environment" && one.item.ends_with(ending);
+  };
+  const auto has = [&](const std::string& facet, const std::string& item) {
+    return std::ranges::any_of(
+        differences, [&](const auto& one) { return one.facet == facet && one.item == item; });
+  };
+  const auto is_tree = [&](const Difference& one) {
+    // A commit is of a source from elsewhere.
+    return is_of(one, ".source.tree") && !one.a.empty() && !one.b.empty() &&
+           !has("environment", one.item.substr(0, one.item.size() - 4) + "commit");
+  };
+  const bool is_code = std::ranges::any_of(
+      differences, [](const auto& one) { return one.facet == "code" && one.item == "tree"; });
+  if (!is_code || std::ranges::none_of(differences, is_tree)) return;
+  const bool is_all = std::ranges::all_of(differences, [&](const auto& one) {
+    return one.facet != "environment" || is_tree(one) || is_of(one, ".key");
+  });
+  if (is_all)
+    std::erase_if(differences, [](const auto& one) { return one.facet == "environment"; });
+}
+
 bool is_execution_parameter(const spec::RunRecord& record, const std::string& name) {
   const auto& names = record.execution_parameters;
   return std::ranges::find(names, name) != names.end();
@@ -218,6 +244,7 @@ std::vector<spec::FacetDifference> facet_differences(const spec::RunRecord& a,
     }
   }
   leave_out_unknown(differences, a, b);
+  leave_out_built_code(differences);
   return differences;
 }
 

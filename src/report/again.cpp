@@ -28,9 +28,9 @@ std::set<std::string> withheld(const spec::RunRecord& record) {
   return names;
 }
 
-/// CPUs from a job shared by several runs; no option requests these.
+/// CPUs from a job shared by several runs, which are of a study; no option requests these.
 std::string shared_job(const spec::RunRecord& record) {
-  const spec::Facet* launch = record.facet("launch");
+  const spec::Facet* launch = record.study_id.empty() ? nullptr : record.facet("launch");
   if (launch == nullptr || !launch->items.contains("site")) return {};
   const auto cpus = launch->items.find("cpus");
   return cpus == launch->items.end() ? std::string() : cpus->second;

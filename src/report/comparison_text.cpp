@@ -53,7 +53,10 @@ std::string_view explain(const Comparison& comparison) {
     case spec::Repetition::revise:
       return "the code differs";
     case spec::Repetition::replicate:
-      return "the same experiment, executed otherwise";
+      return std::ranges::any_of(comparison.differences,
+                                 [](const auto& one) { return one.facet == "code"; })
+                 ? "other code, executed otherwise"
+                 : "the same experiment, executed otherwise";
     case spec::Repetition::different:
       return "they are not runs of the same thing";
   }

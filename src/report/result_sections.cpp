@@ -224,7 +224,7 @@ Section pair_section(const Report& report) {
   if (!report.pair) return section;
   const spec::Comparison& pair = *report.pair;
   std::string text =
-      fmt::format("A is {}, B is {}: a {}.", pair.a, pair.b, spec::to_string(pair.repetition));
+      fmt::format("A is {}, B is {}; kind: {}.", pair.a, pair.b, spec::to_string(pair.repetition));
   text += pair.strongest ? fmt::format(" They agree: {}.", spec::to_string(*pair.strongest))
                          : " A and B agree neither to the bit nor within ULP or tolerance.";
   text += fmt::format(" Required: {}, by {}.", spec::to_string(pair.required), pair.required_from);

@@ -31,6 +31,7 @@ EnvironmentSpec EnvironmentSpec::select(const std::string& variant) const {
   }
   const std::string chosen = variant.empty() && !variants.empty() ? variants.front() : variant;
   EnvironmentSpec selected;
+  selected.lock_folder = lock_folder;
   for (const LayerSpec& layer : layers) {
     const auto& in = layer.variants;
     if (!in.empty() && std::find(in.begin(), in.end(), chosen) == in.end()) continue;
@@ -43,6 +44,19 @@ EnvironmentSpec EnvironmentSpec::select(const std::string& variant) const {
       selected.stage_variables[""].insert(set->second.begin(), set->second.end());
   }
   return selected;
+}
+
+EnvironmentSpec EnvironmentSpec::locked_in(const std::filesystem::path& folder) const {
+  EnvironmentSpec locked = *this;
+  if (lock_folder.empty()) locked.lock_folder = folder;
+  return locked;
+}
+
+std::vector<std::optional<base::Digest>> BuiltEnvironment::lock_files() const {
+  std::vector<std::optional<base::Digest>> files;
+  for (const BuiltLayer& layer : layers)
+    files.push_back(layer.lock_file);
+  return files;
 }
 
 EnvironmentLock BuiltEnvironment::lock() const {

@@ -207,6 +207,8 @@ TEST_CASE("cli: what is not understood is told with what to give instead") {
     CHECK_THAT(answer.errors, Contains(problem) && Contains(hint));
   };
   refused({"compare", "a.h5", "b.h5"}, 10, "'a.h5': no file or run is called that", "");
+  write_text(sabath.folder() / "a.npy", "x");
+  refused({"compare", (sabath.folder() / "a.npy").string()}, 2, "two files are needed", "b.npy");
   refused({"compare", folder, folder}, 10, "is a folder", "two files of it");
   refused({"show", "nothing"}, 10, "'nothing': no recipe, asset, run or study is called that", "");
   refused({"status", "nope"}, 10, "'nope': no run or study is called that", "");

@@ -65,6 +65,8 @@ struct BaselineVerdict {
   // of a FAIL of a result:
   std::string failed_run{};                   ///< the run; for a test the furthest one
   std::optional<std::size_t> failed_value{};  ///< index of the baseline's value
+  /// Of a PASS by statistics: a run that does not hold the promised rung with its own seed.
+  std::string note{};
 };
 
 /// Judges RESULT of one metric by the first rule that applies.

@@ -6,6 +6,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include <array>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
@@ -106,12 +107,16 @@ struct EnvironmentSpec {
   /// What the stages of each variant set, "" for those that have the run's: not in the document of
   /// an environment, see `known_stage_variables`. Packages are checked with them.
   std::map<std::string, std::map<std::string, std::string>> stage_variables{};
+  /// Folder of the lock, in no document; empty: the recipe's.
+  std::filesystem::path lock_folder{};
 
   bool operator==(const EnvironmentSpec&) const = default;
   /// The layers of one variant and no variants; the first one's where `variant` is empty. What its
   /// stages set goes before what those set that have the run's variant. Throws Error{usage} for a
   /// variant that is not declared, with those that are.
   EnvironmentSpec select(const std::string& variant) const;
+  /// The same with the lock of a folder, unless it has that of another.
+  EnvironmentSpec locked_in(const std::filesystem::path& folder) const;
 };
 
 /// One layer as it was resolved: `facts` is the preimage of `key`, and explains a
@@ -168,6 +173,8 @@ struct BuiltEnvironment {
 
   bool operator==(const BuiltEnvironment&) const = default;
   EnvironmentLock lock() const;
+  /// Digests of the lock files, by layer.
+  std::vector<std::optional<base::Digest>> lock_files() const;
   /// Key of the last layer (which depends on all before): the identity of the whole. Empty hex
   /// without layers.
   base::Digest key() const;

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 namespace sabath::cli {
 namespace {
@@ -77,6 +78,21 @@ std::vector<spec::BaselineKey> keys_of(const CheckOptions& options,
   return keys;
 }
 
+/// Warns where no two runs have one seed, so that nothing can be compared.
+void warn_of_nothing_to_hold(const CheckOptions& options,
+                             const planning::RunRequest& asked,
+                             Workspace& workspace) {
+  if (!options.baseline.empty()) return;
+  std::set<std::uint64_t> seeds;
+  for (const spec::StudyPoint& point : points_of(options.run, asked)) {
+    if (point.seed && !seeds.insert(*point.seed).second) return;
+  }
+  workspace.observer().warn(
+      "the answer can only be INCONCLUSIVE: without a baseline, and with each seed once, nothing "
+      "can be compared",
+      "--repeat 2 makes another run of each, --baseline FILE says what is accepted");
+}
+
 /// Makes the runs that are asked for; false where the user ended that.
 bool make_runs(const CheckOptions& options,
                const planning::RunRequest& asked,
@@ -116,6 +132,7 @@ int run_check(const CheckOptions& options, Workspace& workspace) {
     const auto refused =
         app::refuse_before_runs(asked.recipe.name, keys_of(options, asked), request);
     if (refused) return answer_check(options, *refused, workspace);
+    warn_of_nothing_to_hold(options, asked, workspace);
     over = make_runs(options, asked, request, selection, workspace);
     request.named.perturbed = true;  // where the options of these runs said so
   }

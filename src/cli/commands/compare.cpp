@@ -42,6 +42,10 @@ bool are_files(const CompareOptions& options) {
   std::error_code code;
   const bool a = std::filesystem::is_regular_file(options.a, code);
   const bool b = std::filesystem::is_regular_file(options.b, code);
+  if (a && options.b.empty()) {
+    throw usage_error("'" + base::printable(options.a) + "' is a file: two files are needed",
+                      "such as 'sabath compare a.npy b.npy'");
+  }
   if (a != b && !options.b.empty()) {
     const std::string& file = a ? options.a : options.b;
     const std::string& other = a ? options.b : options.a;

@@ -72,10 +72,11 @@ std::optional<spec::BuiltEnvironment> LayerWalk::resolve(const spec::Environment
   base::Environment variables = clean_environment(store_.options.environment);
   // Read once: the file is large, and every layer needs it more than once.
   std::optional<spec::PackageLock> lock;
+  const fs::path& lock_folder = spec.lock_folder.empty() ? recipe_directory : spec.lock_folder;
   for (const spec::LayerSpec& wanted : spec.layers) {
     require_trusted_before(built.layers);
     EnvironmentLayer& kind = layer_of(wanted.kind);
-    if (!lock && kind.is_locked(wanted)) lock = read_lock_file(recipe_directory);
+    if (!lock && kind.is_locked(wanted)) lock = read_lock_file(lock_folder);
     ResolvedLayer layer{
         context_of(
             spec, wanted, recipe_directory, built.layers, variables, lock ? &*lock : nullptr),

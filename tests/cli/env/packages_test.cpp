@@ -254,6 +254,36 @@ TEST_CASE("cli: why two environments differ is said in words") {
   CHECK_FALSE(contains(compared, "/envs/"));
 }
 
+TEST_CASE("cli: explain takes each environment with its own lock") {
+  Orchard orchard;
+  const auto write = [&](const std::string& wanted, const std::string& code) {
+    orchard.sabath.recipe("fruit",
+                          R"json({"schema": 1, "name": "fruit", "deterministic": true,
+      "environment": {"layers": [{"kind": "pip", "name": "python", "requirements": [")json" +
+                              wanted + R"json("]}]},
+      "metrics": {"loss": {}},
+      "stages": [{"name": "eat", "run": ["{env}/bin/python", "{recipe}/eat.py"]}]})json");
+    base::write_file_atomically(fs::path(orchard.fruit) / "eat.py",
+                                "import apple, json, os\n"
+                                "with open(os.environ['SABATH_METRICS'], 'a') as f:\n"
+                                "    print(json.dumps({'step': 1, 'loss': len(apple.taste)}), "
+                                "file=f)\n" +
+                                    code);
+    orchard.done({"env", "lock", orchard.fruit});
+    orchard.done({"run", orchard.fruit, "--seed", "1"});
+  };
+  write("apple<3", "");
+  orchard.package("apple", "2.0", "bittersweet");
+  // Other requirements, then the lock alone.
+  const bool is_lock_alone = GENERATE(false, true);
+  write(is_lock_alone ? "apple<3" : "apple<4", "# other code\n");
+  const auto words = std::vector<std::string>{"explain", "@last~1", "@last"};
+  const test::Answer answer = orchard.sabath(words);
+  INFO(answer.output << answer.errors);
+  CHECK(answer.status == 0);
+  CHECK(contains(answer.output, "environment alone makes them differ"));
+}
+
 TEST_CASE("cli: a package that is not as it was locked is what two runs differ in") {
   Orchard orchard;
   orchard.done({"env", "lock", orchard.fruit});

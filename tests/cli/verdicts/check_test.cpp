@@ -196,7 +196,11 @@ TEST_CASE("check: without a baseline runs are held against one another") {
   const std::string recipe = gate.recipe;
   CHECK_THAT(gate.run({"check", recipe, "--seed", "1", "--repeat", "3"}, 0).output,
              Contains("equal to the bit") && Contains("against one another"));
-  CHECK_THAT(gate.run({"check", recipe, "--seed", "1"}, 3).output, Contains("--repeat 2"));
+  const Answer one = gate.run({"check", recipe, "--seed", "1"}, 3);
+  CHECK_THAT(one.output, Contains("--repeat 2"));
+  CHECK_THAT(one.errors, Contains("the answer can only be INCONCLUSIVE"));
+  CHECK_THAT(gate.run({"check", recipe, "--seed", "1", "--repeat", "2"}, 0).errors,
+             !Contains("can only be"));
   CHECK_THAT(gate.run({"check", recipe, "--seeds", "1..3"}, 3).output,
              Contains("3 of 3 runs have a seed of their own"));
   gate.says("$(date +%N | sed 's/^0*//')");

@@ -69,6 +69,12 @@ TEST_CASE("compare: where two files differ is told, and a tolerance may allow it
   CHECK(sabath({"compare", a.string(), b.string(), "--rtol", "1e-3"}).status == 0);
   CHECK(sabath({"compare", a.string(), b.string(), "--as", "bytes"}).status == 1);
   CHECK(sabath({"compare", b.string(), b.string(), "--as", "bytes"}).status == 0);
+  write_text(b, "step,loss\n1,0.5,7\n2,0.25\n");
+  const Answer ragged = sabath({"compare", a.string(), b.string()});
+  CHECK(ragged.status == 11);
+  CHECK_THAT(ragged.errors, Contains("b.csv") && Contains("row 1 has 3 cells"));
+  CHECK(sabath({"compare", a.string(), b.string(), "--as", "bytes"}).status == 1);
+  CHECK(sabath({"compare", b.string(), b.string()}).status == 0);
 }
 
 TEST_CASE("compare: bare numbers are of the type that is said") {

@@ -119,6 +119,9 @@ TEST_CASE("cli: whose reruns they are does not depend on the order, and other ru
       sabath({"compare", "tag=plain", "tag=other", "--envelope", "tag=far", "--reference", "a"});
   CHECK(far.status == 2);
   CHECK_THAT(far.errors, Contains("parameters threads"));
+  const Answer neither = sabath({"compare", "tag=plain", "tag=other", "--envelope", "tag=far"});
+  CHECK(neither.status == 2);
+  CHECK_THAT(neither.errors, Contains("are neither those of") && Contains("parameters threads"));
   CHECK(sabath({"run",
                 recipe(sabath),
                 "--seed",

@@ -346,3 +346,25 @@ TEST_CASE("baseline: what is far off stays a FAIL among many and so does what is
   CHECK_THAT(verdicts[20].reason, Contains("among 21 metrics"));
   CHECK(verdicts[21].verdict == Verdict::fail);
 }
+
+TEST_CASE("baseline: a PASS by statistics notes a promised value that another of its seed is not") {
+  BaselineTerms promised = terms(seeds_from(1, 10));
+  promised.tolerance.relative = 1e-6;
+  const auto noted = [&](double value, std::uint64_t seed) {
+    const auto verdict = compare::judge_result(reference(ten), judged({value}, {seed}), promised);
+    CHECK(verdict.verdict == Verdict::pass);
+    CHECK(verdict.failed_run.empty());
+    return verdict.note;
+  };
+  CHECK(noted(0.303, 1).empty());  // nothing is promised
+  promised.deterministic = true;
+  CHECK(noted(0.303, 1) ==
+        "seed 1: the baseline has 0.3, this run 0.303: relative 0.0099, beyond the tolerance "
+        "1e-06; '--require tolerance' judges so");
+  CHECK(noted(0.3, 1).empty());
+  CHECK(noted(0.30000000001, 1).empty());
+  CHECK(noted(0.303, 11).empty());  // the baseline has no such seed
+  promised.deterministic = false;
+  promised.recipe = spec::Rung::bitwise;
+  CHECK_THAT(noted(0.303, 1), Contains("not equal to the bit; '--require bitwise'"));
+}

@@ -234,3 +234,18 @@ TEST_CASE("compare: PASS names the metrics that differ and are not declared") {
   CHECK_THAT(compare::undeclared_text({"a", "b", "c", "d"}), Contains("a, b, c and 1 more differ"));
   CHECK_THAT(compare::undeclared_text({"a", "b"}), Contains("a and b differ"));
 }
+
+TEST_CASE("compare: where nothing is declared, what was reported is shown with how to declare it") {
+  const auto judged = [](const std::vector<double>& values) {
+    return compare_two(
+        Run().report("train", "loss", {3, 2}), Run("toy-2").report("train", "loss", values), {});
+  };
+  CHECK(judged({3, 2}).result == Verdict::inconclusive);
+  CHECK_THAT(judged({3, 2}).reason,
+             Contains("nothing to judge") && Contains("not judged: train/loss is equal to the bit; "
+                                                      "declare them in the recipe: "
+                                                      "\"metrics\": {\"loss\": {\"unit\": "));
+  CHECK(judged({3, 2.5}).result == Verdict::inconclusive);
+  CHECK_THAT(judged({3, 2.5}).reason,
+             Contains("train/loss differs at step 2") && Contains("(2 against 2.5)"));
+}

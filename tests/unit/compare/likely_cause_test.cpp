@@ -46,6 +46,9 @@ TEST_CASE("cause: what rounding cannot have made is not said to come from it") {
                                              {18446744073709551616.0, 1},
                                              {100000, 100001},
                                              {1, 4},
+                                             {1, 1.000000001},
+                                             {0.1234567890123, 0.1234567890124},
+                                             {1.5, 1.5001},
                                              {1.5, 1.502}};
   for (const auto& [of_a, of_b] : pairs) {
     CAPTURE(of_a, of_b);
@@ -58,6 +61,18 @@ TEST_CASE("cause: what rounding cannot have made is not said to come from it") {
     CHECK_THAT(compare_two(a, b, judging({"loss"})).likely_cause,
                Contains("parameters reduction and threads differ, which may be the cause; " +
                         not_looked_at));
+  }
+}
+
+TEST_CASE("cause: in the very first value rounding is a few hundred units in the last place") {
+  const std::pair<double, double> pairs[] = {
+      {0.1234567890123, 0.1234567890123 * (1 + 1e-14)}, {0.6931472, 0.6931475}, {1, 1.00001}};
+  for (const auto& [of_a, of_b] : pairs) {
+    CAPTURE(of_a, of_b);
+    Run b = losses({of_b});
+    b.facet("parameters")["threads"] = "2";
+    CHECK_THAT(compare_two(losses({of_a}), b, judging({"loss"})).likely_cause,
+               Contains("another order of floating-point operations in the very first value"));
   }
 }
 

@@ -215,3 +215,27 @@ TEST_CASE("repetition: what an earlier version did not look for is not known to 
     CHECK(compare::facet_differences(a.record, b.record).size() == 5);
   }
 }
+
+TEST_CASE("repetition: the layer that is built of the recipe's code is code, not environment") {
+  Run a;
+  Run b;
+  a.facet("environment") = {
+      {"code.key", "e1"}, {"code.source.tree", "sha256:1"}, {"code.cxx", "g++"}, {"py.key", "p1"}};
+  b.facet("environment") = {
+      {"code.key", "e2"}, {"code.source.tree", "sha256:2"}, {"code.cxx", "g++"}, {"py.key", "p2"}};
+  CHECK(kind_of(a, b) == Repetition::replicate);  // the code does not differ
+  a.facet("code")["tree"] = "sha256:1";
+  b.facet("code")["tree"] = "sha256:2";
+  CHECK(kind_of(a, b) == Repetition::revise);
+  using D = spec::FacetDifference;
+  CHECK(compare::facet_differences(a.record, b.record) ==
+        std::vector<D>{{"code", "tree", "sha256:1", "sha256:2"}});
+  const auto number_with = [&](const std::string& item, const std::string& value) {
+    Run other = b;
+    other.facet("environment")[item] = value;
+    CHECK(kind_of(a, other) == Repetition::replicate);
+    return compare::facet_differences(a.record, other.record).size();
+  };
+  CHECK(number_with("code.cxx", "clang++") == 5);
+  CHECK(number_with("code.source.commit", "beef") == 5);  // a source from elsewhere
+}

@@ -218,3 +218,17 @@ TEST_CASE("record text: the last lines of several failed stages stand under thei
   CHECK(text.find("ValueError") < text.find("stage other"));
   CHECK(text.find("stage other") < text.find("x: not found"));
 }
+
+TEST_CASE("record: cores of a job are called shared only where it had several runs") {
+  spec::RunRecord record = test::full_record();
+  record.repeats.reset();
+  record.tags.clear();
+  record.facets.push_back({"launch", {{"site", "big"}, {"cpus", "1"}}});
+  std::erase_if(record.facets, [](const spec::Facet& facet) {
+    return facet.name == "launch" && !facet.items.contains("site");
+  });
+  record.study_id = "s";
+  CHECK(contains(report::why_not_again(record), "a job that several runs shared"));
+  record.study_id.clear();
+  CHECK_FALSE(contains(report::why_not_again(record), "shared"));
+}

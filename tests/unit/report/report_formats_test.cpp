@@ -199,6 +199,7 @@ TEST_CASE("report: the churn of predictions has a column where there are any") {
   CHECK_THAT(written("a.html", report),
              Contains("churn of predictions") && Contains("3.125 % of 100"));
   CHECK_THAT(written("a.md", report), Contains("churn of predictions"));
+  CHECK_THAT(written("a.md", report), Contains("; kind: replicate."));
   report.pair->outputs.front().churn.reset();
   CHECK_THAT(written("a.html", report), !Contains("churn of predictions"));
 }
