@@ -403,8 +403,11 @@ spec::RunPlan plan_run(const RunRequest& request,
     spec::RunStatus status;
     home::stamp_process(status);
     status.updated = plan.created;
+    // With the status it is a run. A kill right after that leaves the first note; a reader right
+    // before took it.
+    home::announce(directory, home::RunEvent::planned);
     files.write_status(status);
-    home::announce(folders.runs() / plan.run_id, home::RunEvent::planned);
+    home::announce(directory, home::RunEvent::planned);
   } catch (...) {
     base::remove_tree(directory);  // nothing was planned: not even an empty folder remains
     throw;
