@@ -93,6 +93,19 @@ std::string read_row(const Columns& columns,
   return {};
 }
 
+/// Points cannot have an epoch or step that is not whole.
+void add_not_whole(const Columns& columns,
+                   const std::vector<std::string>& row,
+                   const std::filesystem::path& file,
+                   std::uint64_t line,
+                   Trouble& not_whole) {
+  for (const auto& column : {columns.epoch, columns.step}) {
+    if (!column || !is_not_whole(row[*column])) continue;
+    not_whole.add_text(file, line, row[*column]);
+    return;
+  }
+}
+
 void read_table(const SourceFile& source, const Metrics& wanted, const PointTarget& target) {
   std::ifstream file(source.path, std::ios::binary);
   if (!file) base::throw_errno(source.path.string(), "cannot read", errno);
@@ -120,12 +133,7 @@ void read_table(const SourceFile& source, const Metrics& wanted, const PointTarg
           fields.size() == header.size()
               ? read_row(*columns, fields, source.rank, target)
               : fmt::format("has {} columns, the header has {}", fields.size(), header.size());
-      // Points cannot have an epoch or step that is not whole.
-      for (const auto& column : {columns->epoch, columns->step}) {
-        if (!problem.empty() || !column || !is_not_whole(fields[*column])) continue;
-        not_whole.add_text(source.path, table.line(), fields[*column]);
-        break;
-      }
+      if (problem.empty()) add_not_whole(*columns, fields, source.path, table.line(), not_whole);
     }
     if (!problem.empty()) note_bad(target.extraction, {source.path, table.line(), problem});
   }
