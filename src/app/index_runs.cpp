@@ -242,8 +242,11 @@ void take_notes(catalog::Catalog& catalog, const fs::path& runs, base::Observer&
   // Another process may have taken them: of many runs that end at once each is read once.
   const std::vector<fs::path> notes = notes_in(inbox);
   std::vector<fs::path> folders;  // a run may have two notes, which are neighbours
-  for (const fs::path& note : notes)
+  std::vector<std::uint64_t> files;
+  for (const fs::path& note : notes) {
     folders.push_back(runs / note.stem());
+    files.push_back(file_at(note));
+  }
   folders.erase(std::unique(folders.begin(), folders.end()), folders.end());
   const Batch batch = read_batch(folders.data(), folders.size(), false);
   std::set<fs::path> unreadable;
@@ -256,8 +259,11 @@ void take_notes(catalog::Catalog& catalog, const fs::path& runs, base::Observer&
     }
   }
   transaction.commit();
-  for (const fs::path& note : notes)
-    if (!unreadable.contains(runs / note.stem())) ::unlink(note.c_str());
+  for (std::size_t i = 0; i < notes.size(); ++i) {
+    // Another note of that name came after the run was read.
+    if (!unreadable.contains(runs / notes[i].stem()) && file_at(notes[i]) == files[i])
+      ::unlink(notes[i].c_str());
+  }
 }
 
 }  // namespace

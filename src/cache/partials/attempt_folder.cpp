@@ -9,6 +9,7 @@
 #include <sabath/base/own_tree.hpp>
 
 #include <cerrno>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -52,15 +53,12 @@ bool is_own(const Layout& layout, const fs::path& folder) {
   }
 }
 
-/// Others could exchange the folders of two keys, or move this one. An older version noted no key.
-bool is_of_key(const Layout& layout, const fs::path& folder) {
-  try {
-    const auto noted = layout.beneath().read_if_exists(folder / attempt_key);
-    if (noted) return noted->text == folder.parent_path().filename();
-    return !layout.is_exposed(folder.parent_path());
-  } catch (const base::Error&) {
-    return false;
-  }
+/// Others could exchange the folders of two keys, or move this one. An older version, or a process
+/// that died early, noted no key.
+bool is_of_key(const Layout& layout, const base::Beneath& own, const fs::path& key_folder) {
+  const auto noted = own.read_if_exists(own.root() / attempt_key);
+  if (noted && !noted->text.empty()) return noted->text == key_folder.filename();
+  return !layout.is_exposed(key_folder);
 }
 
 void note_key(const base::Beneath& own) {
@@ -149,14 +147,17 @@ std::vector<Attempt> Attempt::take_orphans(const Layout& layout,
   std::error_code code;
   for (fs::directory_iterator it(key_folder, code), end; !code && it != end; it.increment(code)) {
     if (!is_orphan(it->path().filename().string(), self)) continue;
-    if (!is_own(layout, it->path()) || !is_of_key(layout, it->path())) continue;
+    if (!is_own(layout, it->path())) continue;
     const fs::path mine = key_folder / (self.text() + "." + random_name());
     if (layout.beneath().rename(it->path(), mine) != 0) continue;
+    std::optional<Attempt> one;
     try {
-      taken.push_back(Attempt(layout, mine));
+      one.emplace(Attempt(layout, mine));
     } catch (const base::Error&) {
       layout.beneath().rename(mine, it->path());  // for later
+      continue;
     }
+    if (is_of_key(layout, one->own_, key_folder)) taken.push_back(std::move(*one));
   }
   return taken;
 }
