@@ -14,7 +14,6 @@
 #include <utility>
 
 #include <fcntl.h>
-#include <unistd.h>
 
 namespace sabath::cache {
 namespace {
@@ -65,8 +64,8 @@ void note_key(const base::Beneath& own) {
   const std::string key = own.root().parent_path().filename();
   const base::UniqueFd file =
       own.open_file(own.root() / attempt_key, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0400);
-  if (file && ::write(file.get(), key.data(), key.size()) == std::ssize(key)) return;
-  base::throw_errno(own.root().string(), "cannot write the key", errno);
+  if (!file) base::throw_errno(own.root().string(), "cannot note the key", errno);
+  base::write_all(file.get(), base::as_bytes(key), own.root() / attempt_key);
 }
 
 /// Makes `folder`, and returns the folder of its key.
