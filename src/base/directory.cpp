@@ -35,6 +35,22 @@ int code_of(int result) {
 
 }  // namespace
 
+int rename_no_replace_at(int folder, const char* from, int to, const char* into) noexcept {
+  if (::renameat2(folder, from, to, into, RENAME_NOREPLACE) == 0) return 0;
+  if (errno != EINVAL && errno != ENOSYS) return errno;
+  // The file system knows no such flag (NFS): link does the same for files, and a directory never
+  // replaces one that has something in it.
+  struct stat status {};
+  if (::fstatat(folder, from, &status, AT_SYMLINK_NOFOLLOW) != 0) return errno;
+  if (S_ISDIR(status.st_mode)) {
+    if (::fstatat(to, into, &status, AT_SYMLINK_NOFOLLOW) == 0) return EEXIST;
+    const int code = code_of(::renameat(folder, from, to, into));
+    return code == ENOTEMPTY ? EEXIST : code;
+  }
+  if (::linkat(folder, from, to, into, 0) != 0) return errno;
+  return code_of(::unlinkat(folder, from, 0));
+}
+
 Directory Directory::open(const fs::path& path, Links links, Lookup lookup) {
   PathWalk walk = walk_to(AT_FDCWD,
                           path.string(),
@@ -122,21 +138,7 @@ int Directory::rename(const std::string& name,
 int Directory::rename_no_replace(const std::string& name,
                                  const Directory& to,
                                  const std::string& new_name) const noexcept {
-  const char* const from = name.c_str();
-  const char* const into = new_name.c_str();
-  if (::renameat2(fd(), from, to.fd(), into, RENAME_NOREPLACE) == 0) return 0;
-  if (errno != EINVAL && errno != ENOSYS) return errno;
-  // The file system knows no such flag (NFS): link does the same for files, and a directory never
-  // replaces one that has something in it.
-  struct stat status {};
-  if (::fstatat(fd(), from, &status, AT_SYMLINK_NOFOLLOW) != 0) return errno;
-  if (S_ISDIR(status.st_mode)) {
-    if (::fstatat(to.fd(), into, &status, AT_SYMLINK_NOFOLLOW) == 0) return EEXIST;
-    const int code = code_of(::renameat(fd(), from, to.fd(), into));
-    return code == ENOTEMPTY ? EEXIST : code;
-  }
-  if (::linkat(fd(), from, to.fd(), into, 0) != 0) return errno;
-  return code_of(::unlinkat(fd(), from, 0));
+  return rename_no_replace_at(fd(), name.c_str(), to.fd(), new_name.c_str());
 }
 
 int Directory::set_mode(const std::string& name, unsigned mode) const noexcept {

@@ -49,7 +49,7 @@ RunRow read_run(const Database& database, SQLite::Statement& statement) {
   const auto text = [&](int column) { return statement.getColumn(column).getString(); };
   RunRow row{text(0),
              text(1),
-             spec::parse_run_state(text(2)).value_or(spec::RunState::lost),
+             spec::parse_enum<spec::RunState>(text(2)).value_or(spec::RunState::lost),
              text(3),
              statement.getColumn(4).getDouble(),
              text(5),

@@ -7,7 +7,7 @@
 
 #include <sabath/compare/compare_runs.hpp>
 #include <sabath/compare/session_differences.hpp>
-#include <sabath/spec/environment_differences.hpp>
+#include <sabath/spec/environment_spec.hpp>
 #include <sabath/spec/run_record.hpp>
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
 #include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
 #include <sabath/base/file_end.hpp>
 #include <sabath/base/text/redact.hpp>
 #include <sabath/base/text/text_table.hpp>

@@ -2,7 +2,7 @@
 #include "plots/labelled_lines.hpp"
 #include "provenance_text.hpp"
 
-#include <sabath/base/text/seconds_text.hpp>
+#include <sabath/base/clock.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/report/text.hpp>
 #include <sabath/spec/run_record.hpp>

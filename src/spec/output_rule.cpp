@@ -12,10 +12,6 @@ OutputRule rule_for(const std::map<std::string, OutputRule>& rules,
   return {};
 }
 
-std::string_view to_string(Prediction prediction) {
-  return prediction == Prediction::labels ? "labels" : "argmax";
-}
-
 const std::vector<std::string>& OutputRule::formats() {
   static const std::vector<std::string> all{
       "hdf5", "netcdf", "npy", "npz", "csv", "safetensors", "onnx", "keras", "raw", "bytes"};

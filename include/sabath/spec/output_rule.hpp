@@ -23,7 +23,9 @@ struct RawLayout {
 
 /// What of an array is a prediction: each value, or of scores the greatest of each row.
 enum class Prediction { labels, argmax };
-std::string_view to_string(Prediction prediction);
+constexpr auto words_of(Prediction) {
+  return std::to_array<std::string_view>({"labels", "argmax"});
+}
 
 /// How a declared output is compared.
 struct OutputRule {

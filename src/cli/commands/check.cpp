@@ -37,7 +37,7 @@ app::CheckRequest request_of(const CheckOptions& options, Workspace& workspace) 
   request.what = options.run.recipe;
   request.file = options.baseline;
   if (!options.baseline.empty()) request.baseline = home::read_baseline(options.baseline);
-  if (!options.require.empty()) request.require = spec::parse_rung(options.require);
+  if (!options.require.empty()) request.require = spec::parse_enum<spec::Rung>(options.require);
   request.results = options.only != "performance";
   request.performance = options.only != "result";
   request.now = workspace.clock().now();

@@ -4,7 +4,6 @@
 #include "source/build_steps.hpp"
 
 #include <sabath/base/error.hpp>
-#include <sabath/base/file.hpp>
 #include <sabath/base/text/regex.hpp>
 
 #include <algorithm>
@@ -119,9 +118,8 @@ base::ProcessResult ImageTools::run(std::vector<std::string> argv,
   command.capture_limit = most_output_bytes;
   command.deadline = limits_.wall.value_or(std::chrono::hours(4));
   command.silence_deadline = limits_.silence;  // else none: copying is silent for long
-  base::ProcessResult result = processes_.run(command, stop_);
-  if (result.end == base::ProcessEnd::stopped)
-    throw Error(ErrorKind::interrupted, place_ + ": interrupted");
+  base::ProcessResult result =
+      run_unless_stopped(processes_, command, stop_, place_ + ": interrupted");
   if (!log_.empty()) {
     std::ofstream(log_, std::ios::app) << "$ " << shown << "\n" << result.output << result.errors;
   }

@@ -45,8 +45,7 @@ ContainerEngine find_engine(const LayerContext& context, Toolchain& toolchain) {
     if (const auto tool = toolchain.tool(name, context.variables))
       return {name, tool->command.front(), tool->identity};
   }
-  throw base::Error(
-      base::ErrorKind::environment,
+  throw_environment(
       place_of(context.spec.name) + ": no container engine on PATH: " + in_words(names),
       "install one of them, or load the module that has it in a layer before; PATH "
       "is '" +
@@ -169,8 +168,7 @@ void check_container(const LayerBuild& build,
     missing.push_back(std::move(line));
   if (missing.empty() && result.ok()) return;
   if (missing.empty()) missing = {"sh, which looks for the others"};
-  throw base::Error(base::ErrorKind::environment,
-                    place + ": the image has no such command: " + in_words(missing),
+  throw_environment(place + ": the image has no such command: " + in_words(missing),
                     "\"commands\" of a container layer are programs on the PATH of the image; the "
                     "log of the build is " +
                         build.log.string());

@@ -27,8 +27,7 @@ void require_usable_path(const fs::path& folder, const std::string& place) {
   const bool splits = path.find_first_of(":;\n") != std::string::npos;
   const std::size_t length = path.size() + std::string_view("/attempt8/prefix").size();
   if (!splits && length <= max_prefix_length) return;
-  throw base::Error(base::ErrorKind::environment,
-                    place + ": " + path + ": " +
+  throw_environment(place + ": " + path + ": " +
                         (splits ? "search paths cannot hold ':', ';' or a line break"
                                 : "too long: programs there would not find their interpreters"),
                     "choose another folder for the cache");
@@ -39,8 +38,7 @@ void require_usable_path(const fs::path& folder, const std::string& place) {
                                const std::string& when,
                                const std::string& problem,
                                const std::string& log) {
-  throw base::Error(base::ErrorKind::environment,
-                    what + " failed at " + when + " and is repeated only on request: " + problem +
+  throw_environment(what + " failed at " + when + " and is repeated only on request: " + problem +
                         (log.empty() ? "" : "; the end of " + log + ":" + tail_of(log)),
                     "fix the cause, then run 'sabath env build RECIPE --retry'");
 }
@@ -244,8 +242,7 @@ std::string LayerBuilder::build(const ResolvedLayer& wanted,
     require_expected(*ready, wanted, observer, stop, after);
     return ready->folder.prefix().string();
   }
-  throw base::Error(base::ErrorKind::environment,
-                    place_of(wanted.lock.name) + ": was removed as soon as it was built",
+  throw_environment(place_of(wanted.lock.name) + ": was removed as soon as it was built",
                     "run the command again");
 }
 

@@ -45,6 +45,12 @@ class BuildSteps {
   std::chrono::nanoseconds used_{};
 };
 
+/// Runs a tool. Throws Error{interrupted} with this message where it was stopped; and as `run`.
+base::ProcessResult run_unless_stopped(base::ProcessRunner& processes,
+                                       const base::Command& command,
+                                       const std::stop_token& stop,
+                                       const std::string& message);
+
 /// Throws Error{interrupted} where a build was stopped before it began.
 void require_not_stopped(const LayerBuild& build);
 

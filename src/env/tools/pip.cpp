@@ -202,12 +202,12 @@ PipProgram find_pip(const LayerContext& context,
     }
   }
   refuse_full_disk(made, place_of(context.spec.name) + ": cannot make a pip");
-  throw Error(ErrorKind::environment,
-              place_of(context.spec.name) + ": " + python.executable.string() + " has " +
-                  (python.pip.empty() ? "no pip" : "pip " + python.pip) +
-                  ", and could not make a newer one:" + pip_explanation(made.output + made.errors),
-              std::string("install pip ") + oldest_pip +
-                  " or newer for it (Debian: apt install python3-pip python3-venv), or uv");
+  throw_environment(
+      place_of(context.spec.name) + ": " + python.executable.string() + " has " +
+          (python.pip.empty() ? "no pip" : "pip " + python.pip) +
+          ", and could not make a newer one:" + pip_explanation(made.output + made.errors),
+      std::string("install pip ") + oldest_pip +
+          " or newer for it (Debian: apt install python3-pip python3-venv), or uv");
 }
 
 std::string hashed_requirements(const std::vector<spec::LockedPackage>& packages) {
@@ -252,11 +252,8 @@ base::ProcessResult Pip::run(std::vector<std::string> program, std::vector<std::
   command.environment = std::move(variables);
   command.deadline = request_.limits.wall.value_or(usual_build_time);
   command.silence_deadline = request_.limits.silence.value_or(usual_silence);
-  base::ProcessResult result = processes_.run(command, request_.stop);
-  if (result.end == base::ProcessEnd::stopped) {
-    throw Error(ErrorKind::interrupted, place_of(request_.context.spec.name) + ": interrupted");
-  }
-  return result;
+  return run_unless_stopped(
+      processes_, command, request_.stop, place_of(request_.context.spec.name) + ": interrupted");
 }
 
 void Pip::fail(const std::string& doing, const base::ProcessResult& result) const {
@@ -279,8 +276,7 @@ void Pip::fail(const std::string& doing, const base::ProcessResult& result) cons
                 "'pip config list' shows the index; 'sabath env fetch RECIPE' on a machine with a "
                 "network fetches everything for the build into the cache");
   }
-  throw Error(
-      ErrorKind::environment,
+  throw_environment(
       place + ": pip " + result.describe() + (output.empty() ? "" : ":") + output,
       is_missing(errors)
           ? "check the name and the index; only wheels for this Python and platform are used, "

@@ -6,7 +6,7 @@
 #include <sabath/home/tuning_variables.hpp>
 #include <sabath/provenance/code_watch.hpp>
 #include <sabath/provenance/command_inputs.hpp>
-#include <sabath/spec/environment_differences.hpp>
+#include <sabath/spec/environment_spec.hpp>
 #include <sabath/spec/facet.hpp>
 #include <sabath/spec/run_record.hpp>
 

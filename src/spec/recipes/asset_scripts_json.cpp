@@ -8,7 +8,6 @@
 #include "placeholder.hpp"
 
 #include <sabath/base/error.hpp>
-#include <sabath/base/file.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/spec/recipe.hpp>
 #include <sabath/spec/script_recipe.hpp>

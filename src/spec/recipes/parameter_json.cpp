@@ -55,33 +55,9 @@ void read_values(Parameter& parameter, base::JsonReader& reader) {
 }
 
 bool has_type(ParameterType type, const base::JsonReader& reader) {
-  switch (type) {
-    case ParameterType::integer:
-      return reader.is_integer();
-    case ParameterType::real:
-      return reader.is_number();
-    case ParameterType::boolean:
-      return reader.is_boolean();
-    case ParameterType::text:
-    case ParameterType::enumeration:
-      return reader.is_string();
-  }
-  return false;
-}
-
-ParameterValue read_typed(ParameterType type, base::JsonReader& reader) {
-  switch (type) {
-    case ParameterType::integer:
-      return reader.integer();
-    case ParameterType::real:
-      return reader.number();
-    case ParameterType::boolean:
-      return reader.boolean();
-    case ParameterType::text:
-    case ParameterType::enumeration:
-      return reader.string();
-  }
-  return {};
+  if (type == ParameterType::integer) return reader.is_integer();
+  if (type == ParameterType::real) return reader.is_number();
+  return type == ParameterType::boolean ? reader.is_boolean() : reader.is_string();
 }
 
 }  // namespace
@@ -117,7 +93,9 @@ ParameterValue read_value_of(const Parameter& parameter, base::JsonReader reader
     reader.problem(base::canonical_json(reader.json()) + " is not " + allowed_values(parameter));
     return {};
   }
-  ParameterValue value = read_typed(parameter.type, reader);
+  // A whole number is a value of a parameter of type float, too.
+  const bool is_real = parameter.type == ParameterType::real;
+  ParameterValue value = is_real ? reader.number() : read_parameter_value(reader);
   if (const auto problem = why_not_allowed(parameter, value)) {
     reader.problem(*problem, "allowed: " + allowed_values(parameter));
   }
@@ -135,8 +113,7 @@ Parameter read_parameter(const std::string& name, base::JsonReader reader) {
   read_range(parameter, reader);
   read_values(parameter, reader);
   parameter.default_value = read_value_of(parameter, reader.required("default"));
-  parameter.affects_result =
-      read_word(reader.optional("affects"), {"result", "execution"}) == "result";
+  parameter.affects_result = reader.optional("affects").one_of({"result", "execution"}) == "result";
   parameter.unit = reader.optional("unit").string();
   parameter.description = reader.optional("description").string();
   reader.finish();

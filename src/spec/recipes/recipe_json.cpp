@@ -63,26 +63,23 @@ std::map<std::string, std::string> read_datasets(JsonReader reader) {
 }
 
 std::vector<std::string> read_seed(JsonReader reader) {
-  if (!reader.exists()) return {};
-  JsonReader environment = reader.required("environment");
-  std::vector<std::string> variables = read_distinct(environment);
-  for (std::size_t i = 0; i < variables.size(); ++i)
-    check_by(variable_name, variables[i], environment.items()[i]);
+  auto variables = read_distinct(reader.required("environment"), [](const auto& name, auto& item) {
+    check_by(variable_name, name, item);
+  });
   reader.finish();
   return variables;
 }
 
-void check_fixed(const Recipe& recipe, JsonReader reader) {
+std::vector<std::string> read_fixed(const Recipe& recipe, JsonReader reader) {
   std::vector<std::string> parts{"model", "datasets", "environment", "stages"};
   for (const Parameter& parameter : recipe.parameters)
     parts.push_back(parameter.name);
-  for (std::size_t i = 0; i < recipe.fixed.size(); ++i) {
-    const std::string& part = recipe.fixed[i];
-    if (std::find(parts.begin(), parts.end(), part) != parts.end()) continue;
-    reader.items()[i].problem(
+  return read_distinct(std::move(reader), [&](const std::string& part, const JsonReader& item) {
+    if (std::find(parts.begin(), parts.end(), part) != parts.end()) return;
+    item.problem(
         "'" + part + "' is neither a parameter nor one of model, datasets, environment, stages",
         base::did_you_mean(part, parts));
-  }
+  });
 }
 
 RawLayout read_raw_layout(JsonReader& reader) {
@@ -95,23 +92,17 @@ RawLayout read_raw_layout(JsonReader& reader) {
     type.problem("'" + type.string() + "' is not a type of numbers",
                  "such as 'float32' or 'int16'");
   }
-  JsonReader order = reader.optional("byte_order");
-  layout.big_endian = order.exists() && order.one_of({"little", "big"}) == "big";
-  JsonReader shape = reader.optional("shape");
-  if (shape.exists()) {
-    for (JsonReader& extent : shape.items())
-      layout.shape.push_back(extent.unsigned_integer());
-  }
+  layout.big_endian = reader.optional("byte_order").one_of({"little", "big"}) == "big";
+  for (JsonReader& extent : reader.optional("shape").items())
+    layout.shape.push_back(extent.unsigned_integer());
   return layout;
 }
 
 std::map<std::string, Prediction> read_predictions(JsonReader reader) {
   std::map<std::string, Prediction> predictions;
-  if (!reader.exists()) return predictions;
   for (auto& [path, kind] : reader.members()) {
-    const bool is_argmax = kind.one_of({"labels", "argmax"}) == "argmax";
     predictions[path.starts_with('/') ? path.substr(1) : path] =
-        is_argmax ? Prediction::argmax : Prediction::labels;
+        *parse_enum<Prediction>(kind.one_of(enum_words<Prediction>()));
   }
   return predictions;
 }
@@ -168,16 +159,13 @@ void read_body(Recipe& recipe, JsonReader& root) {
   const auto ordered = nlohmann::ordered_json::parse(recipe.text);
   recipe.name = root.required("name").name();
   recipe.description = root.optional("description").string();
-  JsonReader model = root.optional("model");
-  if (model.exists()) recipe.model = model.name();
+  recipe.model = root.optional("model").name();
   recipe.datasets = read_datasets(root.optional("datasets"));
   JsonReader environment = root.optional("environment");
   if (environment.exists()) recipe.environment = read_environment_spec(environment);
   recipe.parameters = read_in_order<Parameter>(
       root.optional("parameters"), document_order(ordered, "parameters"), read_parameter);
-  JsonReader fixed = root.optional("fixed");
-  recipe.fixed = read_distinct(fixed);
-  check_fixed(recipe, fixed);
+  recipe.fixed = read_fixed(recipe, root.optional("fixed"));
   recipe.seed_environment = read_seed(root.optional("seed"));
   recipe.deterministic = root.optional("deterministic").boolean();
   read_stages(recipe, root.required("stages"));
@@ -185,7 +173,7 @@ void read_body(Recipe& recipe, JsonReader& root) {
       root.optional("metrics"), document_order(ordered, "metrics"), read_metric);
   check_metric_stages(recipe, root.optional("metrics"));
   JsonReader require = root.optional("require");
-  if (require.exists()) recipe.require = parse_rung(require.one_of(enum_words<Rung>()));
+  if (require.exists()) recipe.require = parse_enum<Rung>(require.one_of(enum_words<Rung>()));
   recipe.compare = read_compare(recipe, root.optional("compare"));
   recipe.studies = read_studies(recipe, root.optional("studies"));
 }

@@ -53,22 +53,15 @@ std::vector<std::string> read_signals(JsonReader reader) {
   std::vector<std::string> known;
   for (int number = 1; number < NSIG; ++number)
     known.push_back(base::signal_name(number));
-  std::vector<std::string> names = read_distinct(reader);
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (std::find(known.begin(), known.end(), names[i]) != known.end()) continue;
-    reader.items()[i].problem("'" + names[i] + "' is not a signal",
-                              base::did_you_mean(names[i], known));
-  }
-  return names;
+  return read_distinct(std::move(reader), [&](const std::string& name, const JsonReader& item) {
+    if (std::ranges::find(known, name) != known.end()) return;
+    item.problem("'" + name + "' is not a signal", base::did_you_mean(name, known));
+  });
 }
 
-std::vector<std::string> read_patterns(JsonReader reader) {
-  std::vector<std::string> patterns = read_distinct(reader);
-  for (std::size_t i = 0; i < patterns.size(); ++i) {
-    const auto problem = base::Regex::problem_of(patterns[i]);
-    if (problem) reader.items()[i].problem("is not a regular expression: " + *problem);
-  }
-  return patterns;
+void check_log_pattern(const std::string& pattern, const JsonReader& item) {
+  const auto problem = base::Regex::problem_of(pattern);
+  if (problem) item.problem("is not a regular expression: " + *problem);
 }
 
 Retry read_retry(JsonReader reader) {
@@ -86,7 +79,7 @@ Retry read_retry(JsonReader reader) {
   retry.limits = read_distinct(limits);
   for (JsonReader& item : limits.items())
     item.one_of({"time", "silence"});
-  retry.logs = read_patterns(reader.optional("logs"));
+  retry.logs = read_distinct(reader.optional("logs"), check_log_pattern);
   const bool names_any = reader.optional("exit_codes").exists() ||
                          reader.optional("signals").exists() || limits.exists() ||
                          reader.optional("logs").exists();
@@ -128,16 +121,12 @@ void read_stage_terms(const Recipe& recipe, Stage& stage, JsonReader& reader) {
   JsonReader retry = reader.optional("retry");
   if (retry.exists()) stage.retry = read_retry(retry);
   JsonReader variant = reader.optional("variant");
-  if (variant.exists()) {
-    stage.variant = variant.name();
-    if (variant.is_string()) check_variant(recipe, variant, stage.variant);
-  }
+  stage.variant = variant.name();
+  if (variant.is_string()) check_variant(recipe, variant, stage.variant);
   stage.variables = read_variables(reader.optional("variables"));
-  JsonReader parallel = reader.optional("parallel");
-  if (parallel.exists()) {
-    stage.parallel = parallel.one_of({"none", "auto", "srun", "mpirun", "mpiexec", "torchrun"});
-    if (stage.parallel == "none") stage.parallel.clear();
-  }
+  stage.parallel =
+      reader.optional("parallel").one_of({"none", "auto", "srun", "mpirun", "mpiexec", "torchrun"});
+  if (stage.parallel == "none") stage.parallel.clear();
   JsonReader checkpoint = reader.optional("checkpoint");
   stage.checkpoint = checkpoint.boolean();
   if (stage.checkpoint && stage.cache) {
@@ -281,8 +270,7 @@ Stage read_stage(const Recipe& recipe, base::JsonReader reader) {
   Stage stage;
   stage.name = reader.required("name").name();
   stage.needs = read_distinct(reader.optional("needs"));
-  base::JsonReader task = reader.optional("task");
-  if (task.exists()) stage.task = task.name();
+  stage.task = reader.optional("task").name();
   stage.cache = reader.optional("cache").boolean();
   read_run(stage, reader.required("run"));
   stage.outputs = read_outputs(reader.optional("outputs"));
