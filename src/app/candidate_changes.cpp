@@ -27,7 +27,7 @@ void take_input(planning::RunRequest& request,
   const auto target = std::ranges::find(request.repetition.inputs, role, &spec::PlannedInput::role);
   if (source == from.repetition.inputs.end() || target == request.repetition.inputs.end()) return;
   *target = *source;
-  request.recipe.datasets[role] = source->asset;
+  request.recipe.datasets[role] = {{source->asset, {}}};
 }
 
 /// Takes the recipe's document and folder. Data and values of parameters stay A's, defaults too,
@@ -40,8 +40,8 @@ void take_code(planning::RunRequest& request, const RunPair& pair) {
   request.recipe = from.recipe;
   request.repetition.original = from.repetition.original;
   request.recipe.environment = environment;
-  for (auto& [role, asset] : request.recipe.datasets) {
-    if (const auto own = datasets.find(role); own != datasets.end()) asset = own->second;
+  for (auto& [role, choices] : request.recipe.datasets) {
+    if (const auto own = datasets.find(role); own != datasets.end()) choices = own->second;
   }
   std::erase_if(request.set, [&](const auto& value) {
     return request.recipe.parameter(value.first) == nullptr;

@@ -321,8 +321,10 @@ void Catalog::put_asset(const spec::Asset& asset, const std::string& path) {
 void Catalog::put_recipe(const spec::Recipe& recipe, const std::string& path) {
   const DocumentRow row{"recipe", recipe.name, "", recipe.description, path};
   std::string words = recipe.description + " " + recipe.model + " ";
-  for (const auto& [role, asset] : recipe.datasets)
-    words += asset + " ";
+  for (const auto& [role, choices] : recipe.datasets) {
+    for (const spec::DatasetChoice& choice : choices)
+      words += choice.asset + " ";
+  }
   for (const spec::MetricSpec& metric : recipe.metrics)
     words += metric.name + " ";
   write(*database_, [&] { put_document(*database_, row, words); });

@@ -59,14 +59,16 @@ assets::AssetFetcher RecipePreparer::fetcher(base::Observer& observer, std::stop
           }};
 }
 
-std::vector<spec::PlannedInput> RecipePreparer::fetch_inputs(const RunRequest& request,
-                                                             base::Observer& observer,
-                                                             std::stop_token stop) {
+std::vector<spec::PlannedInput> RecipePreparer::fetch_inputs(
+    const RunRequest& request,
+    const std::set<std::pair<std::string, std::string>>& wanted,
+    base::Observer& observer,
+    std::stop_token stop) {
   std::vector<spec::PlannedInput> inputs;
   assets::FetchOptions options;
   options.has_login = tools_.has_login;
   options.offline = request.offline;
-  for (const auto& [role, name] : request.recipe.datasets) {
+  for (const auto& [role, name] : wanted) {
     const spec::PlannedInput* const known = input_of(request, role);
     const auto tree = known == nullptr ? std::nullopt : tools_.cache.find_tree(known->digest);
     if (tree) {
@@ -149,6 +151,7 @@ PreparedRecipe RecipePreparer::prepare(
   const spec::EnvironmentSpec own = all.select(prepared.request.variant);
   std::map<std::string, spec::EnvironmentSpec> variants;
   std::set<std::string> problems;
+  std::set<std::pair<std::string, std::string>> data;
   const auto look = [&](const RunRequest& one) {
     const spec::ParameterValues values = resolve_parameters(one.recipe, one.set, one.named);
     check_due(one, values);
@@ -157,6 +160,8 @@ PreparedRecipe RecipePreparer::prepare(
       for (std::string& problem : what_cannot_fit(one, values, tools_.processes))
         problems.insert(std::move(problem));
     }
+    for (const auto& choice : one.recipe.datasets_for(values))
+      data.insert(choice);
     for (const std::string& variant : variants_of(one, values))
       variants.emplace(variant, all.select(variant));
     prepared.parameters.emplace(one.set, values);
@@ -169,7 +174,7 @@ PreparedRecipe RecipePreparer::prepare(
   if (settings.empty()) look(one);
   for (const std::string& problem : problems)
     observer.warn(problem, "it runs alone, and may be ended for want of memory");
-  prepared.inputs = fetch_inputs(request, observer, stop);
+  prepared.inputs = fetch_inputs(request, data, observer, stop);
   prepared.environments.own = ready(own, request, observer, stop);
   for (const auto& [variant, wanted] : variants)
     prepared.environments.variants[variant] = ready(wanted, request, observer, stop);
@@ -197,12 +202,21 @@ spec::RunPlan RecipePreparer::plan(const PreparedRecipe& prepared,
                                    const RunRequest& request,
                                    const std::stop_token& stop) {
   const auto known = prepared.parameters.find(request.set);
+  const spec::ParameterValues values =
+      known != prepared.parameters.end()
+          ? known->second
+          : resolve_parameters(request.recipe, request.set, request.named);
+  // Other points of a study have other data.
+  const auto data = request.recipe.datasets_for(values);
+  std::vector<spec::PlannedInput> inputs = prepared.inputs;
+  std::erase_if(inputs, [&](const spec::PlannedInput& input) {
+    const auto asset = data.find(input.role);
+    return asset == data.end() || asset->second != input.asset;
+  });
   return plan_run(request,
-                  known != prepared.parameters.end()
-                      ? known->second
-                      : resolve_parameters(request.recipe, request.set, request.named),
+                  values,
                   prepared.environments,
-                  prepared.inputs,
+                  inputs,
                   {folders_, tools_.processes, tools_.clock},
                   stop);
 }

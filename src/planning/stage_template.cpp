@@ -51,7 +51,7 @@ StageTemplate::StageTemplate(const spec::Recipe& recipe,
                              const fs::path& run_directory,
                              std::stop_token stop)
     : recipe_(recipe), plan_(plan), run_directory_(run_directory), stop_(std::move(stop)) {
-  code_["definition"] = recipe.definition_digest().text();
+  code_["definition"] = recipe.definition_digest(plan.parameters).text();
   const fs::path code = recipe.directory / "code";
   std::error_code error;
   if (fs::is_directory(code, error)) {

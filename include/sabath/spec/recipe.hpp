@@ -83,12 +83,20 @@ struct Study {
   bool operator==(const Study&) const = default;
 };
 
+/// An asset that a role has where each of these parameters has one of its values; empty: always.
+struct DatasetChoice {
+  std::string asset{};
+  ValueLists when{};
+
+  bool operator==(const DatasetChoice&) const = default;
+};
+
 /// A runnable benchmark, as its document says.
 struct Recipe {
   std::string name{};
   std::string description{};
   std::string model{};
-  std::map<std::string, std::string> datasets{};  ///< role -> asset name
+  std::map<std::string, std::vector<DatasetChoice>> datasets{};  ///< role -> the first that fits
   EnvironmentSpec environment{};
   std::vector<Parameter> parameters{};  ///< in document order
   std::vector<std::string> fixed{};
@@ -111,8 +119,10 @@ struct Recipe {
   /// Digest of what defines the benchmark: name, model, data sets, fixed parts (parameters with
   /// default), parameters' names and types, stages without resources. Texts, tolerances, other
   /// defaults, ranges and studies are left out (docs/formats/recipe.md). Runs compare only within
-  /// one definition.
-  base::Digest definition_digest() const;
+  /// one definition. A role counts with the asset that it has for `values`.
+  base::Digest definition_digest(const ParameterValues& values) const;
+  /// Role -> asset for these values; a role without a choice that fits is left out.
+  std::map<std::string, std::string> datasets_for(const ParameterValues& values) const;
 };
 
 /// Reads a recipe document strictly: problems of shape, references between its parts (needs,

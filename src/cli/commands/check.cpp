@@ -65,11 +65,11 @@ std::vector<spec::BaselineKey> keys_of(const CheckOptions& options,
   std::vector<spec::BaselineKey> keys;
   for (const spec::StudyPoint& point : points_of(options.run, asked)) {
     spec::BaselineKey key;
-    key.recipe_definition = asked.recipe.definition_digest();
     key.task = asked.task;
     key.site = options.run.on.empty() ? "local" : options.run.on;
     const spec::ParameterValues values =
         planning::resolve_parameters(asked.recipe, point.set, asked.named);
+    key.recipe_definition = asked.recipe.definition_digest(values);
     for (const spec::Parameter& parameter : asked.recipe.parameters) {
       if (parameter.affects_result) key.parameters[parameter.name] = values.at(parameter.name);
     }

@@ -49,4 +49,15 @@ std::vector<ParameterValue> read_value_or_values(const Parameter& parameter, Jso
   return {read_value_of(parameter, entry)};
 }
 
+ValueLists read_when(const Recipe& recipe, JsonReader reader) {
+  ValueLists lists;
+  for (auto& [name, entry] : reader.members()) {
+    const Parameter* parameter = known_parameter(recipe, name, entry);
+    if (parameter != nullptr) lists[name] = read_value_or_values(*parameter, entry);
+  }
+  if (reader.is_object() && reader.members().empty())
+    reader.problem("names no parameter", "without \"when\" it holds always");
+  return lists;
+}
+
 }  // namespace sabath::spec

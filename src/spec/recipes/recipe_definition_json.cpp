@@ -33,11 +33,11 @@ json definition_of(const Stage& stage) {
 
 }  // namespace
 
-base::Digest Recipe::definition_digest() const {
+base::Digest Recipe::definition_digest(const ParameterValues& values) const {
   const auto is_fixed = [&](const std::string& part) {
     return std::find(fixed.begin(), fixed.end(), part) != fixed.end();
   };
-  json definition = {{"name", name}, {"model", model}, {"datasets", datasets}};
+  json definition = {{"name", name}, {"model", model}, {"datasets", datasets_for(values)}};
   definition["fixed"] = std::set<std::string>(fixed.begin(), fixed.end());
   for (const Parameter& parameter : parameters) {
     json& entry = definition["parameters"][parameter.name];

@@ -1,5 +1,6 @@
 #include "documents/checked_read.hpp"
 #include "documents/document_json.hpp"
+#include "documents/value_lists_json.hpp"
 #include "metric_json.hpp"
 #include "parameter_json.hpp"
 #include "stage_json.hpp"
@@ -48,12 +49,29 @@ std::string dataset_variable(std::string role) {
   return "SABATH_DATASET_" + role;
 }
 
-std::map<std::string, std::string> read_datasets(JsonReader reader) {
-  std::map<std::string, std::string> datasets;
+/// An asset, or a list of assets with the parameters for which each is taken.
+std::vector<DatasetChoice> read_choices(const Recipe& recipe, JsonReader reader) {
+  if (!reader.is_array()) return {{reader.name(), {}}};
+  std::vector<DatasetChoice> choices;
+  for (JsonReader& item : reader.items()) {
+    if (!choices.empty() && choices.back().when.empty())
+      item.problem("is never taken: the entry before it has no \"when\"");
+    DatasetChoice choice{item.required("asset").name(), {}};
+    choice.when = read_when(recipe, item.optional("when"));
+    item.finish();
+    choices.push_back(std::move(choice));
+  }
+  if (choices.empty()) reader.problem("must not be empty");
+  return choices;
+}
+
+std::map<std::string, std::vector<DatasetChoice>> read_datasets(const Recipe& recipe,
+                                                                JsonReader reader) {
+  std::map<std::string, std::vector<DatasetChoice>> datasets;
   std::set<std::string> variables;
   for (auto& [role, asset] : reader.members()) {
     check_name(role, asset);
-    datasets[role] = asset.name();
+    datasets[role] = read_choices(recipe, asset);
     const std::string variable = dataset_variable(role);
     if (!variables.insert(variable).second) {
       asset.problem("another role gives the same variable " + variable);
@@ -160,11 +178,11 @@ void read_body(Recipe& recipe, JsonReader& root) {
   recipe.name = root.required("name").name();
   recipe.description = root.optional("description").string();
   recipe.model = root.optional("model").name();
-  recipe.datasets = read_datasets(root.optional("datasets"));
   JsonReader environment = root.optional("environment");
   if (environment.exists()) recipe.environment = read_environment_spec(environment);
   recipe.parameters = read_in_order<Parameter>(
       root.optional("parameters"), document_order(ordered, "parameters"), read_parameter);
+  recipe.datasets = read_datasets(recipe, root.optional("datasets"));
   recipe.fixed = read_fixed(recipe, root.optional("fixed"));
   recipe.seed_environment = read_seed(root.optional("seed"));
   recipe.deterministic = root.optional("deterministic").boolean();

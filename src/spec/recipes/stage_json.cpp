@@ -25,18 +25,6 @@ using base::JsonReader;
 /// A stage that fails so often has no failure that passes.
 constexpr int most_tries = 100;
 
-ValueLists read_when(const Recipe& recipe, JsonReader reader) {
-  ValueLists lists;
-  for (auto& [name, entry] : reader.members()) {
-    const Parameter* parameter = known_parameter(recipe, name, entry);
-    if (parameter != nullptr) lists[name] = read_value_or_values(*parameter, entry);
-  }
-  if (reader.is_object() && reader.members().empty()) {
-    reader.problem("names no parameter", "without \"when\" a stage is always due");
-  }
-  return lists;
-}
-
 std::vector<int> read_exit_codes(JsonReader reader) {
   std::vector<int> codes;
   for (JsonReader& item : reader.items()) {
@@ -203,7 +191,7 @@ KnownPlaceholders common_placeholders(const Recipe& recipe) {
   known.names = {"recipe", "code", "output", "run", "seed"};
   for (const Parameter& parameter : recipe.parameters)
     known.names.push_back("param." + parameter.name);
-  for (const auto& [role, asset] : recipe.datasets)
+  for (const auto& [role, choices] : recipe.datasets)
     known.names.push_back("dataset." + role);
   const auto& layers = recipe.environment.layers;
   const auto is_built = [](const LayerSpec& layer) { return has_prefix(layer.kind); };

@@ -90,7 +90,7 @@ class RandomHome {
     record.tags = tags();
     record.recipe_text = recipe_text;
     record.recipe_digest = base::sha256_of(recipe_text);
-    record.recipe_definition = spec::parse_recipe(recipe_text, "recipe").definition_digest();
+    record.recipe_definition = spec::parse_recipe(recipe_text, "recipe").definition_digest({});
     record.execution_parameters = {"threads"};
     record.task.reset();
     record.study_id = is_study_ ? "tiny-20261120-103200-studyaaa" : "";

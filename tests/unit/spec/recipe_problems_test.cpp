@@ -248,6 +248,22 @@ TEST_CASE("recipe: two roles must not meet in one variable") {
         }).says("/datasets/a_b: another role gives the same variable SABATH_DATASET_A_B"));
 }
 
+TEST_CASE("recipe: choices of a data set that cannot be meant are refused") {
+  const auto choices = [](const nlohmann::ordered_json& value) {
+    return after([&](auto& d) { d["datasets"]["train"] = value; });
+  };
+  using Json = nlohmann::ordered_json;
+  CHECK(choices(Json::array()).says("/datasets/train: must not be empty"));
+  CHECK(choices({{{"when", {{"mode", "fast"}}}}}).says("/datasets/train/0: needs \"asset\""));
+  CHECK(choices({{{"asset", "one"}}, {{"asset", "two"}}})
+            .says("/datasets/train/1: is never taken: the entry before it has no \"when\""));
+  CHECK(choices({{{"asset", "one"}, {"when", {{"mood", "fast"}}}}})
+            .says("/datasets/train/0/when/mood: no parameter 'mood'"));
+  CHECK(choices({{{"asset", "one"}, {"when", {{"mode", "fst"}}}}})
+            .says("/datasets/train/0/when/mode: 'fst'"));
+  CHECK(choices({{{"asset", "one"}, {"size", 1}}}).says("/datasets/train/0/size: "));
+}
+
 TEST_CASE("recipe: the variables of the seed have the form of variables") {
   CHECK(after([](auto& d) {
           d["seed"]["environment"] = {"OK_1", "1BAD"};

@@ -50,15 +50,20 @@ std::string range_of(const spec::Parameter& parameter) {
   return "";
 }
 
-/// When a stage is due, and what else is its own.
-std::string terms_of(const spec::Stage& stage) {
-  std::vector<std::string> terms;
-  for (const auto& [name, values] : stage.when) {
+std::vector<std::string> conditions_of(const spec::ValueLists& when) {
+  std::vector<std::string> conditions;
+  for (const auto& [name, values] : when) {
     std::vector<std::string> words;
     for (const spec::ParameterValue& value : values)
       words.push_back(spec::to_string(value));
-    terms.push_back("when " + name + " is " + joined(words, " | "));
+    conditions.push_back("when " + name + " is " + joined(words, " | "));
   }
+  return conditions;
+}
+
+/// When a stage is due, and what else is its own.
+std::string terms_of(const spec::Stage& stage) {
+  std::vector<std::string> terms = conditions_of(stage.when);
   if (!stage.variant.empty()) terms.push_back("variant " + stage.variant);
   if (stage.retry) terms.push_back(std::to_string(stage.retry->times + 1) + " tries");
   return joined(terms);
@@ -85,8 +90,11 @@ std::string recipe_text(const spec::Recipe& recipe) {
   std::string text = line("recipe", recipe.name) + line("", recipe.description) +
                      line("model", recipe.model) + line("folder", recipe.directory.string()) +
                      line("digest", recipe.digest().text());
-  for (const auto& [role, asset] : recipe.datasets)
-    text += line("data", role + ": " + asset);
+  for (const auto& [role, choices] : recipe.datasets) {
+    for (const auto& [asset, when] : choices)
+      text += line("data",
+                   role + ": " + asset + (when.empty() ? "" : ", " + joined(conditions_of(when))));
+  }
   base::TextTable parameters({"parameter", "default", "allowed", "affects", ""});
   for (const spec::Parameter& parameter : recipe.parameters) {
     parameters.add({parameter.name,
