@@ -20,6 +20,11 @@ using MadeOutputs = std::map<std::string, std::vector<spec::OutputRecord>>;
 /// there.
 std::map<std::string, bool> used_by(const spec::PlannedStage& stage, const MadeOutputs& made);
 
+/// Returns the files in an output folder that a declared output stands for, sorted, with the links
+/// among them; the path itself where it is no folder or pattern. Throws Error{usage} for more than
+/// 20,000.
+std::vector<std::string> files_of(const std::filesystem::path& folder, const std::string& declared);
+
 /// Returns the first files of a stage's output directory that are not among its `outputs`, as "'a',
 /// 'b'"; empty where there are none.
 std::string undeclared_in(const std::filesystem::path& folder,

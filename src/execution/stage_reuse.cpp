@@ -7,6 +7,7 @@
 #include <sabath/base/file.hpp>
 #include <sabath/execution/keep_digest_trees.hpp>
 #include <sabath/probe/host_probe.hpp>
+#include <sabath/spec/output_rule.hpp>
 
 #include <map>
 
@@ -54,12 +55,19 @@ bool reuse_outputs(const StageContext& context,
   const auto known = context.cache.stage_outputs(key);
   if (!known) return false;
   std::map<std::string, cache::Object> objects;
-  for (const std::string& path : stage.outputs) {
-    const auto digest = known->outputs.find(path);
-    if (digest == known->outputs.end()) return false;
-    const auto object = context.cache.find(digest->second);
-    if (!object) return false;
-    objects.emplace(path, *object);
+  std::map<std::string, std::string> groups;
+  for (const std::string& declared : stage.outputs) {
+    bool is_there = false;
+    for (const auto& [path, digest] : known->outputs) {
+      if (!spec::declares(declared, path)) continue;
+      is_there = true;
+      if (objects.contains(path)) continue;
+      const auto object = context.cache.find(digest);
+      if (!object) return false;
+      objects.emplace(path, *object);
+      if (spec::is_group(declared)) groups.emplace(path, declared);
+    }
+    if (!is_there) return false;
   }
   std::map<std::string, cache::Object> kept;
   for (const auto& [name, digest] : known->outputs) {
@@ -84,7 +92,9 @@ bool reuse_outputs(const StageContext& context,
       fs::remove(destination);
       context.cache.place(object, destination);
     }
-    spec::OutputRecord output{stage.name, path, object.size_bytes, object.digest, "cache", {}, {}};
+    spec::OutputRecord output{
+        stage.name, path, object.size_bytes, object.digest, "cache", {}, {}, {}};
+    if (groups.contains(path)) output.part_of = groups.at(path);
     note_known(destination, context.stamps);
     reuse_trees(context, *known, output);
     result.outputs.push_back(std::move(output));

@@ -2,6 +2,7 @@
 
 #include "real_folders.hpp"
 #include "stage_command.hpp"
+#include "stage_reads.hpp"
 #include "stage_retry.hpp"
 
 #include <sabath/base/error.hpp>
@@ -12,8 +13,10 @@
 #include <sabath/env/environment.hpp>
 #include <sabath/execution/keep_digest_trees.hpp>
 #include <sabath/planning/stage_template.hpp>
+#include <sabath/spec/output_rule.hpp>
 
 #include <algorithm>
+#include <set>
 
 namespace sabath::execution {
 namespace {
@@ -203,14 +206,16 @@ class StageRunner {
     make_real_folders(run, context_.files.outputs(stage.name));
     // A file that an earlier attempt shares with the cache is not this one's to write into. Files
     // of its own stay: the attempt continues with them.
-    for (const std::string& path : stage.outputs) {
-      const fs::path file = context_.files.outputs(stage.name) / path;
-      refuse_links(run, file.parent_path());
-      std::error_code none;
-      const bool is_shared =
-          fs::is_symlink(fs::symlink_status(file, none)) ||
-          (fs::is_regular_file(file, none) && fs::hard_link_count(file, none) > 1);
-      if (is_shared) fs::remove(file);
+    for (const std::string& declared : stage.outputs) {
+      for (const std::string& path : files_of(context_.files.outputs(stage.name), declared)) {
+        const fs::path file = context_.files.outputs(stage.name) / path;
+        refuse_links(run, file.parent_path());
+        std::error_code none;
+        const bool is_shared =
+            fs::is_symlink(fs::symlink_status(file, none)) ||
+            (fs::is_regular_file(file, none) && fs::hard_link_count(file, none) > 1);
+        if (is_shared) fs::remove(file);
+      }
     }
     spec::ParameterValues visible = context_.plan.parameters;
     if (stage.cache) {
@@ -256,21 +261,36 @@ class StageRunner {
 
   void hash_outputs(StageResult& result) const {
     const spec::PlannedStage& stage = one_.stage;
-    for (const std::string& path : stage.outputs) {
-      const fs::path file = context_.files.outputs(stage.name) / path;
-      const std::string problem =
-          output_problem(context_.files.directory(), context_.files.outputs(stage.name), file);
-      if (!problem.empty()) {
-        result.record.state = "failed";
-        result.record.message = "the declared output '" + path + "' " + problem;
-        return;
+    const fs::path folder = context_.files.outputs(stage.name);
+    std::set<std::string> hashed;
+    for (const std::string& declared : stage.outputs) {
+      const bool is_group = spec::is_group(declared);
+      const std::vector<std::string> paths = files_of(folder, declared);
+      std::string problem = paths.empty() ? "has no file" : "";
+      for (const std::string& path : paths) {
+        if (!problem.empty()) break;
+        problem = output_problem(context_.files.directory(), folder, folder / path);
+        if (!problem.empty() && is_group) problem = "has '" + path + "', which " + problem;
+        if (!problem.empty() || !hashed.insert(path).second) continue;
+        result.outputs.push_back(hash_one(path));
+        if (is_group) result.outputs.back().part_of = declared;
       }
-      spec::OutputRecord output{stage.name, path, 0, {}, {}, {}, {}};
-      hash_output(output, file, context_.stamps, context_.observer, one_.stop);
-      keep_trees(output, context_.files, context_.plan.recipe_text, context_.observer, one_.stop);
-      if (is_changed(file, context_.stamps)) output.trees.reset();  // may be of other values
-      result.outputs.push_back(std::move(output));
+      if (problem.empty() && is_group && files_of(folder, declared) != paths)
+        problem = "got or lost files while it was hashed";
+      if (problem.empty()) continue;
+      result.record.state = "failed";
+      result.record.message = "the declared output '" + declared + "' " + problem;
+      return;
     }
+  }
+
+  spec::OutputRecord hash_one(const std::string& path) const {
+    const fs::path file = context_.files.outputs(one_.stage.name) / path;
+    spec::OutputRecord output{one_.stage.name, path, 0, {}, {}, {}, {}, {}};
+    hash_output(output, file, context_.stamps, context_.observer, one_.stop);
+    keep_trees(output, context_.files, context_.plan.recipe_text, context_.observer, one_.stop);
+    if (is_changed(file, context_.stamps)) output.trees.reset();  // may be of other values
+    return output;
   }
 
   const StageContext& context_;

@@ -1,6 +1,18 @@
 #include <sabath/spec/output_rule.hpp>
 
+#include <fnmatch.h>
+
 namespace sabath::spec {
+
+bool is_group(std::string_view declared) {
+  return declared.ends_with('/') || declared.find('*') != std::string_view::npos;
+}
+
+bool declares(const std::string& declared, const std::string& path) {
+  if (declared.find('*') != std::string::npos)
+    return ::fnmatch(declared.c_str(), path.c_str(), FNM_PATHNAME | FNM_PERIOD) == 0;
+  return declared.ends_with('/') ? path.starts_with(declared) : path == declared;
+}
 
 OutputRule rule_for(const std::map<std::string, OutputRule>& rules,
                     const std::string& stage,
@@ -8,6 +20,10 @@ OutputRule rule_for(const std::map<std::string, OutputRule>& rules,
   for (const std::string& key : {stage + "/" + path, path}) {
     const auto found = rules.find(key);
     if (found != rules.end()) return found->second;
+  }
+  for (const auto& [declared, rule] : rules) {
+    if (!is_group(declared)) continue;
+    if (declares(declared, path) || declares(declared, stage + "/" + path)) return rule;
   }
   return {};
 }

@@ -41,7 +41,14 @@ struct OutputRule {
   bool operator==(const OutputRule&) const = default;
 };
 
-/// The rule for an output: under "stage/path", else under its declared path, else an empty one.
+/// "model/" is a folder and "shards/*.h5" a pattern: both stand for all files that they match.
+bool is_group(std::string_view declared);
+/// Does the declared output have this file? Patterns are those of the shell: '*' and '?' match no
+/// '/', and no '.' that a name begins with.
+bool declares(const std::string& declared, const std::string& path);
+
+/// The rule for an output: under "stage/path", else under its path, else under a folder or pattern
+/// that has it, else an empty one.
 OutputRule rule_for(const std::map<std::string, OutputRule>& rules,
                     const std::string& stage,
                     const std::string& path);

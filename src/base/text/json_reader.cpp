@@ -336,9 +336,11 @@ std::string JsonReader::name() {
   return text;
 }
 
-std::string JsonReader::relative_path() {
+std::string JsonReader::relative_path(bool may_be_folder) {
   std::string text = string();
-  if (value_ != nullptr && value_->is_string() && !is_safe_relative_path(text)) {
+  std::string_view path = text;
+  if (may_be_folder && path.ends_with('/')) path.remove_suffix(1);
+  if (value_ != nullptr && value_->is_string() && !is_safe_relative_path(path)) {
     problem("'" + text + "' is not a relative path that stays in its folder",
             "no leading '/', no '..'");
   }

@@ -42,24 +42,14 @@ std::vector<std::string> read_distinct(base::JsonReader reader, const TextCheck&
   return texts;
 }
 
-std::vector<std::string> read_distinct_paths(base::JsonReader reader) {
+std::vector<std::string> read_distinct_paths(base::JsonReader reader, bool may_be_folders) {
   std::vector<std::string> paths;
   std::set<std::string> seen;
   for (base::JsonReader& item : reader.items()) {
-    paths.push_back(item.relative_path());
+    paths.push_back(item.relative_path(may_be_folders));
     if (item.is_string()) check_distinct(paths.back(), seen, item);
   }
   return paths;
-}
-
-std::vector<std::string> read_outputs(base::JsonReader reader) {
-  if (!reader.is_array()) return read_distinct_paths(reader);
-  for (base::JsonReader& item : reader.items()) {
-    if (!item.is_string() || item.string().find('*') == std::string::npos) continue;
-    item.problem("'" + item.string() + "' is a pattern, and outputs are files",
-                 "name each file; of many files, or of a folder, make one archive");
-  }
-  return read_distinct_paths(reader);
 }
 
 void check_name(const std::string& name, const base::JsonReader& reader) {

@@ -19,10 +19,8 @@ int read_count(base::JsonReader reader, int least, int otherwise);
 using TextCheck = std::function<void(const std::string& text, const base::JsonReader& item)>;
 /// Different strings, none empty, each of them checked.
 std::vector<std::string> read_distinct(base::JsonReader reader, const TextCheck& check = {});
-/// Different relative paths.
-std::vector<std::string> read_distinct_paths(base::JsonReader reader);
-/// Relative paths of files that are to be made: each by its name.
-std::vector<std::string> read_outputs(base::JsonReader reader);
+/// Different relative paths; that of a folder ends with '/' where there may be folders.
+std::vector<std::string> read_distinct_paths(base::JsonReader reader, bool may_be_folders = false);
 /// Names as keys, by base::is_safe_name; notes a problem for another.
 void check_name(const std::string& name, const base::JsonReader& reader);
 /// The name of what a document describes: its file's, without folder and extension. `what` is it,

@@ -83,7 +83,7 @@ AssetScript read_script(JsonReader reader) {
     command.problem("names no program");
   for (const auto& [name, value] : reader.optional("arguments").members())
     script.arguments.push_back(read_parameter(name, value));
-  script.outputs = read_outputs(reader.optional("outputs"));
+  script.outputs = read_distinct_paths(reader.optional("outputs"), true);
   script.needs = read_distinct(reader.optional("needs"));
   reader.finish();
   return script;

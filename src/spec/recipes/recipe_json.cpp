@@ -144,7 +144,10 @@ std::map<std::string, OutputRule> read_compare(const Recipe& recipe, JsonReader 
     outputs.insert(outputs.end(), stage.outputs.begin(), stage.outputs.end());
   std::map<std::string, OutputRule> rules;
   for (auto& [output, entry] : reader.members()) {
-    if (std::find(outputs.begin(), outputs.end(), output) == outputs.end()) {
+    const bool is_known = std::ranges::any_of(outputs, [&](const std::string& declared) {
+      return declared == output || (is_group(declared) && declares(declared, output));
+    });
+    if (!is_known) {
       entry.problem("no stage has an output '" + output + "'", base::did_you_mean(output, outputs));
     }
     rules[output] = read_output_rule(entry);

@@ -261,7 +261,7 @@ Stage read_stage(const Recipe& recipe, base::JsonReader reader) {
   stage.task = reader.optional("task").name();
   stage.cache = reader.optional("cache").boolean();
   read_run(stage, reader.required("run"));
-  stage.outputs = read_outputs(reader.optional("outputs"));
+  stage.outputs = read_distinct_paths(reader.optional("outputs"), true);
   stage.resources = read_resources(reader.optional("resources"));
   base::JsonReader code = reader.optional("code");
   if (code.exists()) stage.copy_code = code.one_of({"copy"}) == "copy";

@@ -75,6 +75,7 @@ void describe(Io& io, FieldRef<Io, OutputRecord> output) {
   io("as_made",
      output.as_made,
      "what it was when its stage had ended, where a later stage changed it");
+  io("part_of", output.part_of, "the declared folder or pattern that it belongs to");
 }
 
 SABATH_DESCRIBE(StageTry, started, wall_s, exit_code, signal, message, reason);
