@@ -17,7 +17,7 @@ namespace {
 std::string maker(const Sabath& sabath, const std::string& line, const std::string& stage) {
   return sabath.shell_recipe("maker",
                              "mkdir -p {output}/model/variables; " + line,
-                             R"({"text": {"type": "string", "default": "one"}})",
+                             R"({"parameters": {"text": {"type": "string", "default": "one"}}})",
                              stage);
 }
 

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -12,16 +13,24 @@
 
 namespace sabath::spec {
 
-using ParameterValue = std::variant<bool, std::int64_t, double, std::string>;
+using ParameterItem = std::variant<bool, std::int64_t, double, std::string>;
+/// Its items have one type; no text has a comma.
+struct ParameterList {
+  std::vector<ParameterItem> items{};
+
+  auto operator<=>(const ParameterList&) const = default;
+};
+using ParameterValue = std::variant<bool, std::int64_t, double, std::string, ParameterList>;
 using ParameterValues = std::map<std::string, ParameterValue>;
 
-enum class ParameterType { integer, real, boolean, text, enumeration };
+enum class ParameterType { integer, real, boolean, text, enumeration, list };
 
 struct Parameter {
   std::string name{};
   ParameterType type = ParameterType::text;
+  ParameterType items = ParameterType::text;  ///< of a list; none is an enumeration or a list
   ParameterValue default_value{};
-  std::optional<double> min{};
+  std::optional<double> min{};  ///< of a number, or of each in a list
   std::optional<double> max{};
   std::vector<std::string> values{};  ///< of an enumeration
   bool affects_result = true;         ///< false for "affects": "execution"
@@ -31,7 +40,7 @@ struct Parameter {
   bool operator==(const Parameter&) const = default;
 };
 
-/// "5", "0.003" (shortest text with the same bits), "true", "ordered".
+/// "5", "0.003" (shortest text with the same bits), "true", "ordered", "64,64,32".
 std::string to_string(const ParameterValue& value);
 nlohmann::json to_json(const ParameterValue& value);
 

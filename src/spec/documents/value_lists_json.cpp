@@ -45,7 +45,11 @@ std::vector<ParameterValue> read_values(const Parameter& parameter, JsonReader& 
 }
 
 std::vector<ParameterValue> read_value_or_values(const Parameter& parameter, JsonReader& entry) {
-  if (entry.is_array()) return read_values(parameter, entry);
+  // Of a list parameter, [1, 2] is one value and [[1, 2], [3]] are two.
+  const bool is_list = parameter.type == ParameterType::list;
+  const auto items = entry.is_array() ? entry.items() : std::vector<base::JsonReader>{};
+  const bool has_values = is_list ? !items.empty() && items.front().is_array() : entry.is_array();
+  if (has_values) return read_values(parameter, entry);
   return {read_value_of(parameter, entry)};
 }
 

@@ -105,7 +105,7 @@ TEST_CASE("recipe: parameters that contradict themselves are refused") {
         }).says("/parameters/epochs/min: the minimum is above the maximum"));
   CHECK(after([](auto& d) {
           d["parameters"]["mode"]["min"] = 1;
-        }).says("/parameters/mode/min: only parameters of type int or float have a range"));
+        }).says("/parameters/mode/min: only parameters of type int or float, and lists"));
   CHECK(after([](auto& d) {
           d["parameters"]["epochs"]["values"] = {"a"};
         }).says("/parameters/epochs/values: only parameters of type enum have values"));
@@ -246,6 +246,25 @@ TEST_CASE("recipe: two roles must not meet in one variable") {
   CHECK(after([](auto& d) {
           d["datasets"] = {{"a-b", "one"}, {"a_b", "two"}};
         }).says("/datasets/a_b: another role gives the same variable SABATH_DATASET_A_B"));
+}
+
+TEST_CASE("recipe: lists that cannot be meant are refused") {
+  const auto list = [](const nlohmann::ordered_json& value) {
+    return after([&](auto& d) { d["parameters"]["widths"] = value; });
+  };
+  using Json = nlohmann::ordered_json;
+  CHECK(list({{"type", "list"}, {"default", {1}}}).says("/parameters/widths: needs \"of\""));
+  CHECK(list({{"type", "list"}, {"of", "list"}, {"default", Json::array()}})
+            .says("/parameters/widths/of: 'list' is none of int, float, bool, string"));
+  CHECK(list({{"type", "list"}, {"of", "int"}, {"default", 1}})
+            .says("/parameters/widths/default: 1 is not an array"));
+  CHECK(list({{"type", "list"}, {"of", "int"}, {"default", {1, "a"}}})
+            .says("/parameters/widths/default/1: \"a\" is not an integer"));
+  CHECK(list({{"type", "list"}, {"of", "int"}, {"min", 2}, {"default", {3, 1}}})
+            .says("/parameters/widths/default/1: 1 is below its minimum 2"));
+  CHECK(list({{"type", "list"}, {"of", "string"}, {"default", {"a,b"}}})
+            .says("'a,b' is empty or has a comma"));
+  CHECK(list({{"type", "int"}, {"of", "int"}, {"default", 1}}).says("/parameters/widths/of: "));
 }
 
 TEST_CASE("recipe: choices of a data set that cannot be meant are refused") {

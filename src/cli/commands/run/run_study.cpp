@@ -20,7 +20,7 @@ namespace {
 
 using base::Error;
 
-/// "epochs=1,2,4": typed as the recipe says.
+/// "epochs=1,2,4", or "layers=64,64;128" for a list: typed as the recipe says.
 void add_sweep(const planning::RunRequest& request,
                const std::string& text,
                spec::ValueLists& lists) {
@@ -35,8 +35,10 @@ void add_sweep(const planning::RunRequest& request,
     throw usage_error("--sweep: '" + base::printable(name) + "' is swept twice");
   }
   std::vector<spec::ParameterValue>& values = lists[name];
+  const spec::Parameter* const parameter = request.recipe.parameter(name);
+  const bool is_list = parameter != nullptr && parameter->type == spec::ParameterType::list;
   for (std::size_t from = sign + 1, to = 0; to != std::string::npos; from = to + 1) {
-    to = text.find(',', from);
+    to = text.find(is_list ? ';' : ',', from);
     const std::string word = text.substr(from, to == std::string::npos ? to : to - from);
     if (word.empty()) {
       throw usage_error(
