@@ -253,7 +253,7 @@ TEST_CASE("recipe: lists that cannot be meant are refused") {
     return after([&](auto& d) { d["parameters"]["widths"] = value; });
   };
   using Json = nlohmann::ordered_json;
-  CHECK(list({{"type", "list"}, {"default", {1}}}).says("/parameters/widths: needs \"of\""));
+  CHECK(list({{"type", "list"}, {"default", {1}}}).says("/parameters/widths: 'of' is missing"));
   CHECK(list({{"type", "list"}, {"of", "list"}, {"default", Json::array()}})
             .says("/parameters/widths/of: 'list' is none of int, float, bool, string"));
   CHECK(list({{"type", "list"}, {"of", "int"}, {"default", 1}})
@@ -273,7 +273,7 @@ TEST_CASE("recipe: choices of a data set that cannot be meant are refused") {
   };
   using Json = nlohmann::ordered_json;
   CHECK(choices(Json::array()).says("/datasets/train: must not be empty"));
-  CHECK(choices({{{"when", {{"mode", "fast"}}}}}).says("/datasets/train/0: needs \"asset\""));
+  CHECK(choices({{{"when", {{"mode", "fast"}}}}}).says("/datasets/train/0: 'asset' is missing"));
   CHECK(choices({{{"asset", "one"}}, {{"asset", "two"}}})
             .says("/datasets/train/1: is never taken: the entry before it has no \"when\""));
   CHECK(choices({{{"asset", "one"}, {"when", {{"mood", "fast"}}}}})

@@ -325,12 +325,30 @@ int run_show(const ShowOptions& options, Workspace& workspace) {
     }
   };
   const home::Documents& documents = workspace.documents();
-  if (const auto recipe = look_up([&] { return documents.recipe(options.name); })) {
+  // "recipe:mnist" and "asset:mnist" name one of two documents that are called the same.
+  const std::size_t colon = options.name.find(':');
+  const std::string kind = options.name.substr(0, colon == std::string::npos ? 0 : colon);
+  const bool has_kind = kind == "recipe" || kind == "asset";
+  const std::string name = has_kind ? options.name.substr(colon + 1) : options.name;
+  std::optional<spec::Recipe> recipe;
+  std::optional<spec::Asset> asset;
+  if (kind != "asset") recipe = look_up([&] { return documents.recipe(name); });
+  if (kind != "recipe") asset = look_up([&] { return documents.asset(name); });
+  if (recipe && asset) {
+    workspace.answer(workspace.json() ? "{\"recipe\": " + recipe->text +
+                                            ", \"asset\": " + json_answer(*asset) + "}\n"
+                                      : recipe_text(*recipe) + "\n" + asset_text(*asset));
+    return exit_done;
+  }
+  if (recipe) {
     workspace.answer(workspace.json() ? recipe->text : recipe_text(*recipe));
     return exit_done;
   }
-  if (const auto asset = look_up([&] { return documents.asset(options.name); }))
-    return answer_with(*asset, asset_text(*asset), workspace);
+  if (asset) return answer_with(*asset, asset_text(*asset), workspace);
+  if (has_kind)
+    throw base::Error(base::ErrorKind::not_found,
+                      "no " + kind + " is called '" + base::printable(name) + "'",
+                      guess.empty() ? "'sabath search' lists them" : guess);
   try {
     return found_as(
         options.name, "recipe, asset, run or study", [&] { return show_run(options, workspace); });
@@ -348,7 +366,8 @@ void setup_show(OptionParser& app, Action& action) {
   command
       .add_option("name",
                   options.name,
-                  "a recipe, an asset, a run (id, unique prefix, @last) or a study (id)")
+                  "a recipe, an asset, a run (id, unique prefix, @last) or a study (id); "
+                  "recipe:NAME and asset:NAME name one of two")
       ->required();
   command.add_flag("--libraries", options.libraries, "of a run: list all that it had loaded");
 }
