@@ -163,8 +163,14 @@ void require_repository_url(const std::string& url, const std::string& place) {
               "recipes and locks are for others to read: use git's credential helper or ~/.netrc");
 }
 
-/// Makes "../other.git" of a submodule whole, as seen from its parent's URL.
+}  // namespace
+
 std::string submodule_url(const std::string& parent, const std::string& url) {
+  // Many repositories name their parts as those who can push to them do.
+  static const base::Form by_ssh(
+      "(?:ssh://)?[A-Za-z0-9_.-]+@([A-Za-z0-9.-]+)(?::|(?::22)?/)([^:]+)");
+  if (const auto parts = by_ssh.parts(url); parts && parent.starts_with("https://"))
+    return "https://" + parts->at(1) + "/" + parts->at(2);
   if (!url.starts_with("./") && !url.starts_with("../")) return url;
   std::string base = parent;
   std::string rest = url;
@@ -181,6 +187,8 @@ std::string submodule_url(const std::string& parent, const std::string& url) {
   }
   return base + "/" + rest;
 }
+
+namespace {
 
 constexpr std::uint64_t block_bytes = 512;
 constexpr int deepest = 16;
