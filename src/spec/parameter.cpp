@@ -155,7 +155,7 @@ std::string allowed_values(const Parameter& parameter) {
     case ParameterType::enumeration:
       return "one of " + joined(parameter.values);
     case ParameterType::list:
-      return "a list such as '1,2', of which each is " + allowed_values(each_of(parameter));
+      return "a list such as '1,2', each " + allowed_values(each_of(parameter));
   }
   return "";
 }
