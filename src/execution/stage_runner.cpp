@@ -224,6 +224,8 @@ class StageRunner {
       });
     }
     planning::write_parameters(own / "parameters.json", visible);
+    for (const auto& [name, text] : stage.files.value_or(std::map<std::string, std::string>{}))
+      base::write_file_atomically(own / "work" / name, text, base::Durability::ordered_only);
     if (!stage.code_copy_from.empty()) {
       fs::copy(stage.code_copy_from, own / "work" / "code", fs::copy_options::recursive);
     }

@@ -1,4 +1,6 @@
+#include <sabath/base/digest.hpp>
 #include <sabath/base/text/text_table.hpp>
+#include <sabath/planning/parameter_file.hpp>
 #include <sabath/planning/stage_template.hpp>
 #include <sabath/provenance/code_folder.hpp>
 #include <sabath/provenance/command_inputs.hpp>
@@ -171,6 +173,11 @@ spec::PlannedStage StageTemplate::resolve(const spec::Stage& stage) const {
     planned.code_copy_from = values.at("code");
     values["code"] = "code";  // relative to the stage's working folder, where exec puts the copy
   }
+  if (contains(spec::names_in(stage), "parameters")) {
+    const std::string name = fs::path(recipe_.parameter_file->file).filename().string();
+    values["parameters"] = name;  // likewise
+    planned.files.emplace()[name] = write_parameter_file(recipe_, plan_.parameters);
+  }
   const std::string place = recipe_.name + ":/stages/" + stage.name;
   for (const std::string& argument : stage.run)
     planned.argv.push_back(spec::expand(argument, values, place));
@@ -178,6 +185,10 @@ spec::PlannedStage StageTemplate::resolve(const spec::Stage& stage) const {
   for (const auto& [name, value] : stage.variables)
     planned.environment[name] = spec::expand(value, values, place + "/variables/" + name);
   if (stage.cache) planned.key_items = key_items_for(stage, planned);
+  if (stage.cache && planned.files) {
+    for (const auto& [name, text] : *planned.files)
+      planned.key_items["file." + name] = base::sha256_of(text).text();
+  }
   if (!stage.parallel.empty()) planned.parallel = stage.parallel;
   if (stage.checkpoint) planned.checkpoint = true;
   return planned;

@@ -91,6 +91,15 @@ struct DatasetChoice {
   bool operator==(const DatasetChoice&) const = default;
 };
 
+/// The file from which the benchmark itself reads its parameters.
+struct ParameterFile {
+  std::string file{};                         ///< in the recipe's folder, with usual values
+  std::string format{};                       ///< "ini", "yaml" or "json"
+  std::map<std::string, std::string> keys{};  ///< parameter -> "section/key"
+
+  bool operator==(const ParameterFile&) const = default;
+};
+
 /// A runnable benchmark, as its document says.
 struct Recipe {
   std::string name{};
@@ -99,6 +108,7 @@ struct Recipe {
   std::map<std::string, std::vector<DatasetChoice>> datasets{};  ///< role -> the first that fits
   EnvironmentSpec environment{};
   std::vector<Parameter> parameters{};  ///< in document order
+  std::optional<ParameterFile> parameter_file{};
   std::vector<std::string> fixed{};
   std::vector<std::string> seed_environment{};  ///< variables that carry the seed
   bool deterministic = false;

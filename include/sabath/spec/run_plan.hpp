@@ -57,6 +57,8 @@ struct PlannedStage {
   std::optional<std::string> not_due{};   ///< why it is not to be executed: then it has no `argv`
   std::optional<std::string> parallel{};  ///< as in Stage; nothing: it is not
   std::optional<bool> checkpoint{};       ///< as in Stage; nothing: it does not
+  /// Files that its working folder gets first: name -> text.
+  std::optional<std::map<std::string, std::string>> files{};
 
   bool operator==(const PlannedStage&) const = default;
 };

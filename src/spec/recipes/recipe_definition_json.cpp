@@ -44,6 +44,11 @@ base::Digest Recipe::definition_digest(const ParameterValues& values) const {
     entry["type"] = to_string(parameter.type);
     if (is_fixed(parameter.name)) entry["value"] = to_json(parameter.default_value);
   }
+  if (parameter_file) {
+    definition["parameter_file"] = {{"file", parameter_file->file},
+                                    {"format", parameter_file->format},
+                                    {"keys", parameter_file->keys}};
+  }
   if (is_fixed("environment")) definition["environment"] = to_json(environment);
   definition["stages"] = json::array();
   for (const Stage& stage : stages)

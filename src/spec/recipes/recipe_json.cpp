@@ -88,6 +88,24 @@ std::vector<std::string> read_seed(JsonReader reader) {
   return variables;
 }
 
+ParameterFile read_parameter_file(const Recipe& recipe, JsonReader reader) {
+  ParameterFile file;
+  file.file = reader.required("file").relative_path();
+  file.format = reader.required("format").one_of({"ini", "yaml", "json"});
+  JsonReader keys = reader.required("keys");
+  std::set<std::string> paths;
+  for (auto& [name, path] : keys.members()) {
+    known_parameter(recipe, name, path);
+    file.keys[name] = path.string();
+    if (path.is_string() && file.keys[name].empty()) path.problem("must not be empty");
+    if (!paths.insert(file.keys[name]).second)
+      path.problem("'" + file.keys[name] + "' is another parameter's");
+  }
+  if (keys.is_object() && file.keys.empty()) keys.problem("names no parameter");
+  reader.finish();
+  return file;
+}
+
 std::vector<std::string> read_fixed(const Recipe& recipe, JsonReader reader) {
   std::vector<std::string> parts{"model", "datasets", "environment", "stages"};
   for (const Parameter& parameter : recipe.parameters)
@@ -185,6 +203,8 @@ void read_body(Recipe& recipe, JsonReader& root) {
   if (environment.exists()) recipe.environment = read_environment_spec(environment);
   recipe.parameters = read_in_order<Parameter>(
       root.optional("parameters"), document_order(ordered, "parameters"), read_parameter);
+  JsonReader parameter_file = root.optional("parameter_file");
+  if (parameter_file.exists()) recipe.parameter_file = read_parameter_file(recipe, parameter_file);
   recipe.datasets = read_datasets(recipe, root.optional("datasets"));
   recipe.fixed = read_fixed(recipe, root.optional("fixed"));
   recipe.seed_environment = read_seed(root.optional("seed"));

@@ -191,6 +191,7 @@ KnownPlaceholders common_placeholders(const Recipe& recipe) {
   known.names = {"recipe", "code", "output", "run", "seed"};
   for (const Parameter& parameter : recipe.parameters)
     known.names.push_back("param." + parameter.name);
+  if (recipe.parameter_file) known.names.emplace_back("parameters");
   for (const auto& [role, choices] : recipe.datasets)
     known.names.push_back("dataset." + role);
   const auto& layers = recipe.environment.layers;

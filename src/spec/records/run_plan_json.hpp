@@ -25,7 +25,7 @@ template <class Io>
 void describe(Io& io, FieldRef<Io, PlannedStage> stage) {
   SABATH_FIELDS(io, stage, name, needs, cache, argv, argv_template, outputs, resources);
   SABATH_FIELDS(io, stage, code_copy_from, environment, key_items, retry, variant, not_due);
-  SABATH_FIELDS(io, stage, parallel, checkpoint);
+  SABATH_FIELDS(io, stage, parallel, checkpoint, files);
 }
 
 SABATH_DESCRIBE(TrustSeen, boot, uptime_s);

@@ -197,6 +197,12 @@ std::vector<std::string> arguments_of(const RunOptions& options,
   };
   for (const std::string& each : options.set)
     add("--set", each);
+  if (!options.parameters.empty()) {
+    const auto typed = assignments("--set", options.set);
+    for (const auto& [name, value] : request.set) {
+      if (!typed.contains(name)) argv.insert(argv.end(), {"--set", name + "=" + value});
+    }
+  }
   for (const std::string& each : options.sweep)
     add("--sweep", each);
   if (options.zip) argv.emplace_back("--zip");
