@@ -2,6 +2,7 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/process/parallel.hpp>
 #include <sabath/compare/performance_facts.hpp>
+#include <sabath/compare/session_differences.hpp>
 #include <sabath/execution/current_record.hpp>
 #include <sabath/home/run_files.hpp>
 #include <sabath/spec/derived_metric.hpp>
@@ -81,7 +82,8 @@ CheckSample judged(const execution::CurrentRecord& current, const catalog::RunRo
           digest_of(record, "environment"),
           record.metrics,
           whole_values_of(current.record.metrics, current.series),
-          !compare::disturbances(record).empty()};
+          !compare::disturbances(record).empty(),
+          compare::executed_by(record)};
 }
 
 struct KeyOrder {

@@ -101,6 +101,10 @@ std::vector<std::string> why_not_counted(const std::vector<RunRow>& runs,
   }
   for (const std::string& variable : named.session)
     add_unknown(runs, variable, reasons);
+  std::vector<std::filesystem::path> directories;
+  for (const RunRow& run : runs)
+    directories.emplace_back(run.directory);
+  mark_copies(directories, reasons);
   return reasons;
 }
 

@@ -40,6 +40,8 @@ void take_code(planning::RunRequest& request, const RunPair& pair) {
   request.recipe = from.recipe;
   request.repetition.original = from.repetition.original;
   request.recipe.environment = environment;
+  if (request.repetition.environment_of.empty() && !environment.layers.empty())
+    request.repetition.environment_of = pair.a.run_id;
   for (auto& [role, choices] : request.recipe.datasets) {
     if (const auto own = datasets.find(role); own != datasets.end()) choices = own->second;
   }
@@ -192,9 +194,11 @@ class Builder {
                               !(pair_.request_a.recipe.environment == from.recipe.environment) ||
                               pair_.a.environment.lock_files() != pair_.b.environment.lock_files();
     if (is_requested) {
-      add_change("environment", difference, [&from](auto& request) {
+      add_change("environment", difference, [&from, &b = pair_.b](auto& request) {
+        const std::string& source = from.repetition.environment_of;
         request.variant = from.variant;
         request.recipe.environment = from.recipe.environment.locked_in(from.recipe.directory);
+        request.repetition.environment_of = source.empty() ? b.run_id : source;
       });
     } else if (!environment_) {
       environment_ = difference;

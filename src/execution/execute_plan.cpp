@@ -187,6 +187,7 @@ class Execution {
       job->batch = batch.batch_id;
       job->node = probe::node_name();
       job->cpus_allowed = cpus_allowed();
+      if (context_.plan.slots && !context_.plan.slots->cpus.empty()) job->shared = true;
     }
     builder_.add_jobs();
   }

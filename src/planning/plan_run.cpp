@@ -377,6 +377,8 @@ spec::RunPlan plan_run(const RunRequest& request,
   if (!request.variant.empty()) plan.variant = request.variant;
   take_variants(request, environments.variants, plan);
   if (!request.repetition.run_id.empty()) plan.repeats = request.repetition.run_id;
+  if (!request.repetition.environment_of.empty())
+    plan.environment_from = request.repetition.environment_of;
   plan.reproduce = again_command(request, plan, folders);
 
   plan.study_id = request.study.id;

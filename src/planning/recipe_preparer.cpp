@@ -174,6 +174,10 @@ PreparedRecipe RecipePreparer::prepare(
   if (settings.empty()) look(one);
   for (const std::string& problem : problems)
     observer.warn(problem, "it runs alone, and may be ended for want of memory");
+  if (!request.placement.elsewhere && !request.placement.variables) {
+    for (const std::string& sentence : replaced_variables(request))
+      observer.note(sentence);
+  }
   prepared.inputs = fetch_inputs(request, data, observer, stop);
   prepared.environments.own = ready(own, request, observer, stop);
   for (const auto& [variant, wanted] : variants)

@@ -48,6 +48,22 @@ bool contains(const std::vector<std::string>& items, std::string_view wanted) {
 
 }  // namespace
 
+std::map<std::string, std::string> recipe_variables(const spec::Recipe& recipe,
+                                                    const spec::Stage& stage) {
+  std::map<std::string, std::string> variables;
+  if (recipe.deterministic) {
+    variables = deterministic_variables(0, stage.resources.cpus);
+    if (!stage.cache) variables["PYTHONHASHSEED"] = "{seed}";
+  }
+  if (!stage.cache || contains(spec::names_in(stage), "seed")) {
+    for (const std::string& name : recipe.seed_environment)
+      variables[name] = "{seed}";
+  }
+  for (const auto& [name, value] : stage.variables)
+    variables[name] = value;
+  return variables;
+}
+
 StageTemplate::StageTemplate(const spec::Recipe& recipe,
                              const spec::RunPlan& plan,
                              const fs::path& run_directory,

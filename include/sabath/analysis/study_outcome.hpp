@@ -28,6 +28,11 @@ bool has_ended_well(spec::RunState state);
 /// such runs.
 std::string why_not_counted(const RunStanding& run, bool hybrids, bool perturbed);
 
+/// Sets the reason of runs that count so far, but show the execution of another one. The run that
+/// executed counts, else its oldest copy. An empty directory is of no copy.
+void mark_copies(const std::vector<std::filesystem::path>& directories,
+                 std::vector<std::string>& reasons);
+
 struct PointOutcome {
   std::optional<execution::RunOutcome>
       run{};     ///< the first that is ok, else the newest, if it had any

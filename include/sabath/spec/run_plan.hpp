@@ -114,6 +114,8 @@ struct RunPlan {
   /// The folder of the batch that a scheduler executes it in, from the run's own. Nothing: it is
   /// executed on the machine that planned it.
   std::optional<std::string> batch{};
+  /// Run whose recipe and lock gave the environment, as `explain` mixes them; nothing: the own.
+  std::optional<std::string> environment_from{};
 
   bool operator==(const RunPlan&) const = default;
   /// What a stage runs in.

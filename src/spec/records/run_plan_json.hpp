@@ -44,6 +44,9 @@ void describe(Io& io, FieldRef<Io, RunPlan> plan) {
      plan.batch,
      "folder of the batch that a scheduler executes it in, from the run's own; absent: executed on "
      "the machine that planned it");
+  io("environment_from",
+     plan.environment_from,
+     "run whose recipe and lock gave the environment of a run that explain made; absent: its own");
 }
 
 }  // namespace sabath::spec

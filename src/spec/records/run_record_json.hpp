@@ -49,6 +49,7 @@ void describe(Io& io, FieldRef<Io, JobFacts> job) {
   io("nodes", job.nodes, "as the scheduler writes them");
   io("cpus_allowed", job.cpus_allowed, "as the kernel writes them: 0-3,8");
   io("variables", job.variables);
+  io("shared", job.shared, "several runs divided its cores among them");
 }
 
 SABATH_DESCRIBE(AttemptRecord, number, state, message, node, job, stage, seen);

@@ -69,7 +69,7 @@ std::string command_of(const RunOptions& options,
                        const home::Folders& folders) {
   // A site's jobs get no variable of the session.
   std::vector<std::string> argv;
-  if (options.on.empty()) argv = planning::session_words(request.placement.variables);
+  if (options.on.empty()) argv = planning::session_words(request);
   argv.emplace_back("sabath");
   for (const std::filesystem::path& catalog : folders.catalogs)
     argv.insert(argv.end(), {"--catalog", catalog.string()});
