@@ -6,6 +6,7 @@
 #include <sabath/execution/current_record.hpp>
 #include <sabath/home/run_files.hpp>
 #include <sabath/spec/derived_metric.hpp>
+#include <sabath/spec/run_count.hpp>
 #include <sabath/spec/run_record.hpp>
 #include <sabath/spec/shown_value.hpp>
 
@@ -83,7 +84,7 @@ CheckSample judged(const execution::CurrentRecord& current, const catalog::RunRo
           record.metrics,
           whole_values_of(current.record.metrics, current.series),
           !compare::disturbances(record).empty(),
-          compare::executed_by(record)};
+          spec::executed_by(record)};
 }
 
 struct KeyOrder {

@@ -39,7 +39,7 @@ std::set<std::string> executed_by(const fs::path& directory) {
     const auto text = base::read_file_if_exists(file);
     // Most records need no parsing.
     if (text && text->find("\"reused\"") != std::string::npos)
-      return compare::executed_by(spec::parse_run_record(*text, file.string()));
+      return spec::executed_by(spec::parse_run_record(*text, file.string()));
   } catch (const base::Error&) {
     // A command that needs the record reports it.
   }
@@ -48,23 +48,19 @@ std::set<std::string> executed_by(const fs::path& directory) {
 
 }  // namespace
 
-void mark_copies(const std::vector<fs::path>& directories, std::vector<std::string>& reasons) {
-  std::vector<std::set<std::string>> executed(directories.size());
-  base::for_each_in_parallel(directories.size(), [&](std::size_t i) {
-    if (reasons[i].empty() && !directories[i].empty()) executed[i] = executed_by(directories[i]);
-  });
+void mark_copies(const std::vector<Executed>& runs, std::vector<std::string>& reasons) {
   std::set<std::set<std::string>> seen;
   std::map<std::string, std::size_t> copies;  // oldest first
-  for (std::size_t i = 0; i < directories.size(); ++i) {
-    const std::string id = directories[i].filename().string();
-    if (executed[i].contains(id)) {
-      seen.insert(executed[i]);
-    } else if (!executed[i].empty()) {
-      copies.emplace(id, i);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (!reasons[i].empty()) continue;
+    if (runs[i].by.contains(runs[i].run_id)) {
+      seen.insert(runs[i].by);
+    } else if (!runs[i].by.empty()) {
+      copies.emplace(runs[i].run_id, i);
     }
   }
   for (const auto& [id, i] : copies) {
-    if (!seen.insert(executed[i]).second) reasons[i] = "copied from the cache";
+    if (!seen.insert(runs[i].by).second) reasons[i] = "copied from the cache";
   }
 }
 
@@ -133,7 +129,7 @@ std::set<std::string> retried_runs(const home::StudyFiles& files, const home::Fo
 std::vector<std::string> why_not_counted(const StudyOutcome& study) {
   const std::string perturbation = planning::perturbation_parameter("1ulp");
   std::vector<std::string> reasons;
-  std::vector<fs::path> directories;
+  std::vector<fs::path> directories;  // empty: of a run that was retried
   for (std::size_t i = 0; i < study.points.size(); ++i) {
     const PointOutcome& point = study.points[i];
     if (!point.run) continue;
@@ -152,7 +148,12 @@ std::vector<std::string> why_not_counted(const StudyOutcome& study) {
     }
     directories.resize(reasons.size());
   }
-  mark_copies(directories, reasons);
+  std::vector<Executed> executed(directories.size());
+  base::for_each_in_parallel(directories.size(), [&](std::size_t i) {
+    if (reasons[i].empty() && !directories[i].empty())
+      executed[i] = {directories[i].filename().string(), executed_by(directories[i])};
+  });
+  mark_copies(executed, reasons);
   return reasons;
 }
 

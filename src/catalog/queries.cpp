@@ -24,7 +24,7 @@ constexpr const char* newest_first = " order by placed desc, created desc, id de
 
 constexpr const char* run_columns =
     "select run.id, run.recipe, run.state, run.created, run.wall_s, run.node, run.seed, "
-    "run.directory, run.batch, run.study, run.message, run.placed, "
+    "run.directory, run.batch, run.study, run.message, run.placed, run.executed_by, "
     "(select group_concat(tag || char(0), '') from run_tag where run_tag.run = run.n) from run ";
 
 /// Tags that each end in a zero byte, which no argument and so no tag can hold.
@@ -54,12 +54,13 @@ RunRow read_run(const Database& database, SQLite::Statement& statement) {
              statement.getColumn(4).getDouble(),
              text(5),
              text(6),
-             split_tags(text(12)),
+             split_tags(text(13)),
              text(7),
              text(8),
              text(9),
              text(10),
-             text(11)};
+             text(11),
+             text(12)};
   const fs::path written = row.directory;
   follow_home(database, written, row.batch);
   follow_home(database, written, row.directory);

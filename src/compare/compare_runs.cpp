@@ -8,6 +8,7 @@
 #include <sabath/compare/compare_runs.hpp>
 #include <sabath/compare/session_differences.hpp>
 #include <sabath/spec/environment_spec.hpp>
+#include <sabath/spec/run_count.hpp>
 #include <sabath/spec/run_record.hpp>
 
 #include <fmt/format.h>
@@ -91,8 +92,8 @@ void set_performance(spec::Comparison& comparison, Judgement judgement) {
 
 /// Results of one execution agree, which proves nothing.
 void withhold_pass_of_copies(const Side& a, const Side& b, spec::Comparison& comparison) {
-  const std::set<std::string> runs = executed_by(a.record);
-  if (a.record.run_id == b.record.run_id || runs != executed_by(b.record)) return;
+  const std::set<std::string> runs = spec::executed_by(a.record);
+  if (a.record.run_id == b.record.run_id || runs != spec::executed_by(b.record)) return;
   const std::string text = fmt::format(
       "both runs have the results of one execution, by {}: agreement of copies proves "
       "nothing; 'sabath run --fresh' executes cached stages again",

@@ -1,6 +1,5 @@
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/compare/session_differences.hpp>
-#include <sabath/spec/recipe.hpp>
 #include <sabath/spec/run_record.hpp>
 #include <sabath/spec/session_variables.hpp>
 
@@ -105,29 +104,6 @@ bool all_are_other(const std::vector<std::string>& a, const std::vector<std::str
 bool reuses_stages(const spec::RunRecord& record) {
   return std::ranges::find(record.stages, "reused", &spec::StageRecord::state) !=
          record.stages.end();
-}
-
-std::set<std::string> executed_by(const spec::RunRecord& record) {
-  if (!reuses_stages(record)) return {record.run_id};
-  const std::vector<spec::MetricSpec> declared =
-      record.recipe_text.empty() ? std::vector<spec::MetricSpec>{}
-                                 : spec::parse_recipe(record.recipe_text, record.run_id).metrics;
-  std::set<std::string> judged;
-  std::set<std::string> measured;
-  for (const spec::MetricSummary& metric : record.metrics) {
-    measured.insert(metric.stream);
-    if (std::ranges::find(declared, metric.name, &spec::MetricSpec::name) != declared.end())
-      judged.insert(metric.stream);
-  }
-  if (judged.empty()) judged = std::move(measured);
-  std::set<std::string> runs;
-  for (const spec::StageRecord& stage : record.stages) {
-    if (!judged.empty() && !judged.contains(stage.name)) continue;
-    if (stage.state == "reused") runs.insert(stage.made_by_run);
-    if (stage.state == "ok") runs.insert(record.run_id);
-  }
-  if (runs.empty()) runs.insert(record.run_id);
-  return runs;
 }
 
 bool is_uncertain(std::string_view facet) {

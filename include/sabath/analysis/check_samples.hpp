@@ -28,7 +28,7 @@ struct CheckSample {
   std::vector<spec::MetricSummary> metrics{};
   spec::WholeSummaries whole{};         ///< of them
   bool disturbed = false;               ///< it began on a busy machine
-  std::set<std::string> executed_by{};  ///< as compare::executed_by says
+  std::set<std::string> executed_by{};  ///< as spec::executed_by says
 };
 
 /// Complete runs with one key, oldest first.

@@ -2,7 +2,6 @@
 
 #include <sabath/spec/comparison.hpp>
 
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,9 +37,5 @@ std::vector<std::string> not_looked_at(const spec::RunRecord& a, const spec::Run
 
 /// Whether stages came from the cache, so that nobody saw what they read.
 bool reuses_stages(const spec::RunRecord& record);
-
-/// Ids of the runs that executed the stages of the declared metrics; without such metrics, those of
-/// all metrics, or all stages. Two runs with equal ids show one execution.
-std::set<std::string> executed_by(const spec::RunRecord& record);
 
 }  // namespace sabath::compare
