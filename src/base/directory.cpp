@@ -62,6 +62,25 @@ Directory Directory::open(const fs::path& path, Links links, Lookup lookup) {
   return {std::move(walk.fd), path, lookup};
 }
 
+Directory Directory::open_or_make(const fs::path& path, Links links) {
+  try {
+    return open(path, links);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::not_found || !path.has_relative_path()) throw;
+  }
+  // Of "folder/" the name is "folder".
+  const fs::path named = path.has_filename() ? path : path.parent_path();
+  const fs::path above = named.has_parent_path() ? named.parent_path() : fs::path(".");
+  const int code = open_or_make(above, links).make(named.filename().string(), 0755);
+  if (code != 0 && code != EEXIST) throw_errno(path.string(), "cannot make the folder", code);
+  try {
+    return open(path, links);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::not_found) throw;
+    throw_errno(path.string(), "cannot make the folder", ENOTDIR);  // a link that leads nowhere
+  }
+}
+
 PathWalk Directory::walk(const fs::path& path) const {
   return walk_to(fd_.get(),
                  path.string(),

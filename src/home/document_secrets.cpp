@@ -96,6 +96,8 @@ void add_secrets_within(const std::string& value, std::vector<std::string>& secr
     if (!span.is_certain) continue;
     const std::string secret = value.substr(span.begin, span.length);
     secrets.push_back(secret);
+    // "Password=x;Server=h": where the list begins with it, the span has all.
+    secrets.push_back(secret.substr(0, secret.find(';')));
     const auto colon = secret.find(':');
     const bool is_of_url = value.compare(span.begin + span.length, 1, "@") == 0;
     if (!is_of_url || colon == std::string::npos) continue;

@@ -410,6 +410,22 @@ TEST_CASE("cli: exec of a folder that is no run is refused, and of a finished ru
   CHECK(sabath.newest() == before);
 }
 
+TEST_CASE("cli: exec of a copied run changes nothing in the first") {
+  Sabath sabath;
+  REQUIRE(sabath({"run", sabath.shell_recipe("tiny", "echo x >> {output}/lines")}).status == 0);
+  const std::filesystem::path first = sabath.run_directories().back();
+  const std::filesystem::path copy = sabath.folder() / "elsewhere" / first.filename();
+  std::filesystem::create_directories(copy.parent_path());
+  std::filesystem::copy(first, copy, std::filesystem::copy_options::recursive);
+  std::filesystem::remove(copy / "record.json");
+  const std::string before = text_of(first / "outputs/go/lines");
+  const Answer answer = sabath({"exec", copy.string()});
+  INFO(answer.errors);
+  CHECK(answer.status == 2);
+  CHECK_THAT(answer.errors, Contains("was planned as " + first.string()));
+  CHECK(text_of(first / "outputs/go/lines") == before);
+}
+
 TEST_CASE("cli: a home with escape sequences in its name is shown without their doing anything") {
   Sabath sabath;
   const std::string recipe = sabath.shell_recipe("tiny", "true");

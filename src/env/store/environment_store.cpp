@@ -196,6 +196,10 @@ struct EnvironmentStore::State : StoreParts {
     if (record.state == "building" && base::liveness_of(record.builder) == base::Liveness::gone) {
       entry.state = "failed";
       entry.problem = "the process that built it ended without a record";
+    } else if (record.state == "ready" && record.layer.prefix != entry.prefix.string()) {
+      entry.state = "failed";
+      entry.problem = "it was built as " + record.layer.prefix +
+                      ", and cannot be used at another place; it will be built again";
     } else if (const auto library = missing_library(record.present);
                record.state == "ready" && library) {
       entry.state = "failed";
