@@ -313,7 +313,8 @@ spec::ParameterValues resolve_parameters(const spec::Recipe& recipe,
       }
       if (std::ranges::find(recipe.fixed, name) != recipe.fixed.end()) {
         throw Error(ErrorKind::usage,
-                    "parameter '" + name + "': is fixed by the recipe: it defines the benchmark");
+                    "parameter '" + name + "': is fixed by the recipe: it defines the benchmark",
+                    "leave it out, or copy the recipe under another name");
       }
       values[name] = value_of(*parameter, text);
     } catch (const Error& error) {

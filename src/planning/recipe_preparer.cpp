@@ -1,5 +1,6 @@
 #include <sabath/planning/node_slots.hpp>
 #include <sabath/planning/recipe_preparer.hpp>
+#include <sabath/probe/host_probe.hpp>
 
 #include <algorithm>
 
@@ -37,11 +38,17 @@ std::vector<std::string> what_cannot_fit(const RunRequest& request,
                                          const spec::ParameterValues& values,
                                          base::ProcessRunner& processes) {
   std::vector<std::string> problems;
+  const std::size_t cores = probe::usable_cores().size();
   for (const spec::Stage* stage : stages_of(request)) {
-    if (stage->resources.memory_bytes == 0 || spec::why_not_due(*stage, values)) continue;
-    std::string problem = memory_problem(stage->name, stage->resources, usable_memory(processes));
-    if (!problem.empty()) problems.push_back(std::move(problem));
+    const RunNeeds needs = needs_of(stage->resources);
+    if (needs == RunNeeds{} || spec::why_not_due(*stage, values)) continue;
+    if (needs.memory_bytes > 0)
+      problems.push_back(memory_problem(stage->name, stage->resources, usable_memory(processes)));
+    problems.push_back(count_problem(stage->name, needs.cores, cores, "core(s)"));
+    if (needs.gpus > 0)
+      problems.push_back(count_problem(stage->name, needs.gpus, gpu_count(processes), "GPU(s)"));
   }
+  std::erase(problems, "");
   return problems;
 }
 
@@ -173,7 +180,8 @@ PreparedRecipe RecipePreparer::prepare(
   }
   if (settings.empty()) look(one);
   for (const std::string& problem : problems)
-    observer.warn(problem, "it runs alone, and may be ended for want of memory");
+    observer.warn(problem,
+                  "it runs alone with what there is, and may fail or be ended for want of memory");
   if (!request.placement.elsewhere && !request.placement.variables) {
     for (const std::string& sentence : replaced_variables(request))
       observer.note(sentence);

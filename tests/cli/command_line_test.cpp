@@ -67,6 +67,31 @@ TEST_CASE("cli: an unknown option, a missing argument and no command at all are 
   CHECK_FALSE(std::filesystem::exists(sabath.home()));
 }
 
+TEST_CASE("cli: words that were not understood are named, with the nearest that is known") {
+  struct Case {
+    std::vector<std::string> words{};
+    std::string message{};
+    std::string hint{};
+  };
+  for (const Case& one : std::vector<Case>{
+           {{"env", "lokc", "x"}, "unknown command 'env lokc'", "did you mean 'lock'?"},
+           {{"run", "--seeed", "3", "x"}, "unknown option '--seeed'", "did you mean '--seed'?"},
+           {{"run", "x", "--seeed=3"}, "unknown option '--seeed'", "did you mean '--seed'?"},
+           {{"compare", "--tolerence", "3"}, "unknown option '--tolerence'", "--help"},
+           {{"--quiett", "list", "runs"}, "unknown option '--quiett'", "did you mean '--quiet'?"},
+           {{"compare"},
+            "compare: 'a' is missing: a run (id",
+            "such as 'sabath compare @last~1 @last'"},
+           {{"env", "lock"}, "env lock: 'name' is missing: a recipe", "such as 'sabath env lock "},
+           {{"cache"}, "cache: a command is missing", "one of gc"},
+           {{}, "A subcommand is required", "'sabath help' lists the commands"}}) {
+    Sabath sabath;
+    const Answer answer = sabath(one.words);
+    CHECK(answer.status == 2);
+    CHECK_THAT(answer.errors, Contains("sabath: error: " + one.message) && Contains(one.hint));
+  }
+}
+
 TEST_CASE("cli: with --json an error of usage is JSON on stderr too") {
   Sabath sabath;
   const Answer answer = sabath({"--json", "run", "x", "--repeat", "0"});

@@ -86,8 +86,9 @@ void read_margin(const std::string& text, analysis::GroupsRequest& request) {
                       "such as '--margin 0.01' or '--margin loss=0.01'");
   }
   if (request.margins.emplace(name, *margin).second) return;
-  throw usage_error("--margin '" + base::printable(text) +
-                    "': a margin for the same metric is given already");
+  throw usage_error(
+      "--margin '" + base::printable(text) + "': a margin for the same metric is given already",
+      "give one margin for each metric");
 }
 
 void read_margins(const CompareOptions& options, analysis::GroupsRequest& request) {

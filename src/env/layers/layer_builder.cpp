@@ -33,12 +33,20 @@ void require_usable_path(const fs::path& folder, const std::string& place) {
                     "choose another folder for the cache");
 }
 
+/// Returns the first line of a message, without the announcement of further lines.
+std::string first_line(const std::string& message) {
+  std::string line = message.substr(0, std::min(message.find('\n'), message.find("; the end of ")));
+  if (line.ends_with(':')) line.pop_back();
+  return line;
+}
+
 /// `what` failed: the build or the check.
 [[noreturn]] void refuse_again(const std::string& what,
                                const std::string& when,
                                const std::string& problem,
                                const std::string& log) {
-  throw_environment(what + " failed at " + when + " and is repeated only on request: " + problem +
+  throw_environment(what + " failed at " + when +
+                        " and is repeated only on request: " + first_line(problem) +
                         (log.empty() ? "" : "; the end of " + log + ":" + tail_of(log)),
                     "fix the cause, then run 'sabath env build RECIPE --retry'");
 }
@@ -60,10 +68,6 @@ base::Error with_remains(const base::Error& unmet,
 /// Returns false where a library that the check found is gone.
 bool still_holds(const CheckRecord& check) {
   return check.has_passed() && !missing_library(check.present);
-}
-
-std::string first_line(const std::string& message) {
-  return message.substr(0, message.find('\n'));
 }
 
 KeyFolder folder_in(const fs::path& root, const spec::LayerLock& lock) {

@@ -171,6 +171,14 @@ void refuse_full_disk(const base::ProcessResult& result, const std::string& mess
                     "make room where the cache is, and run the command again");
 }
 
+std::string without_network(std::string_view doing) {
+  const bool locks = doing == "cannot be resolved" || doing.starts_with("look up ");
+  return locks
+             ? "or run 'sabath env lock RECIPE' on a machine with a network, and copy the lock file"
+             : "or run 'sabath env fetch RECIPE' on a machine with a network: it fetches "
+               "everything for the build into the cache";
+}
+
 void write_log(const fs::path& log, const std::string& text) {
   const base::UniqueFd file(::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
   if (!file) base::throw_errno(log.string(), "cannot write", errno);

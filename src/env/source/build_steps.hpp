@@ -60,6 +60,10 @@ std::optional<std::string> full_disk(std::string_view said);
 /// Throws Error{storage} where a tool failed for that reason; `message` says what failed.
 void refuse_full_disk(const base::ProcessResult& result, const std::string& message);
 
+/// Returns what to do where no network is reached. A failure while `doing` "cannot be resolved" or
+/// "look up ..." leaves no lock.
+std::string without_network(std::string_view doing);
+
 /// Appends to a log.
 void write_log(const std::filesystem::path& log, const std::string& text);
 /// Returns the last of `lines`, made safe for a terminal, each on a new line and indented by four

@@ -235,11 +235,12 @@ class CondaEngine {
     refuse_full_disk(result, place + program_.identity());
     const std::string output = conda_explanation(result);
     if (is_network_problem(output)) {
-      throw Error(
-          ErrorKind::transfer,
-          place + "a channel cannot be reached:" + output,
-          "HTTPS_PROXY, SSL_CERT_FILE and the like set proxies and certificates; "
-          "'sabath env fetch RECIPE' on a machine with a network fetches everything for the build");
+      throw Error(ErrorKind::transfer,
+                  place + "a channel cannot be reached:" + output,
+                  "\"channels\" of the layer may name a mirror; HTTPS_PROXY, SSL_CERT_FILE and the "
+                  "like set "
+                  "proxies and certificates; " +
+                      without_network(doing));
     }
     throw_environment(
         place + program_.identity() + " " + result.describe() + (output.empty() ? "" : ":") +

@@ -41,7 +41,24 @@ std::string pip_explanation(const std::string& errors) {
   });
 }
 
+/// Returns the requirements in conflict, which pip does not print among its errors.
+std::string conflict_in(const std::string& output) {
+  const auto begin = output.find("The conflict is caused by:");
+  if (begin == std::string::npos) return {};
+  return last_lines_in(output.substr(begin, output.find("\n\n", begin) - begin), 20);
+}
+
+/// Returns why pip tried again last.
+std::string broken_connection(const std::string& errors) {
+  const auto begin = errors.rfind("connection broken by");
+  return begin == std::string::npos
+             ? ""
+             : last_lines({errors.substr(begin, errors.find('\n', begin) - begin)});
+}
+
 bool is_unreachable(const std::string& errors) {
+  // A conflict may follow a connection that broke once.
+  if (errors.find("ResolutionImpossible") != std::string::npos) return false;
   base::Regex signs(
       "connection broken|Connection to|NewConnectionError|Read timed out|Max retries exceeded|"
       "IncompleteRead|ConnectionResetError");
@@ -272,13 +289,18 @@ void Pip::fail(const std::string& doing, const base::ProcessResult& result) cons
   if (is_gone || is_unreachable(errors)) {
     throw Error(ErrorKind::transfer,
                 place + ": the index cannot be reached" +
-                    (is_gone ? ", or does not have it any more:" : ":") + output,
-                "'pip config list' shows the index; 'sabath env fetch RECIPE' on a machine with a "
-                "network fetches everything for the build into the cache");
+                    (is_gone ? ", or does not have it any more:" : ":") +
+                    broken_connection(errors) + output,
+                "PIP_INDEX_URL sets a mirror, HTTPS_PROXY a proxy, and 'pip config list' shows the "
+                "index; " +
+                    without_network(doing));
   }
+  const std::string conflict = conflict_in(result.output);
+  const std::string said = output + conflict;
   throw_environment(
-      place + ": pip " + result.describe() + (output.empty() ? "" : ":") + output,
-      is_missing(errors)
+      place + ": pip " + result.describe() + (said.empty() ? "" : ":") + said,
+      !conflict.empty() ? "change one of these requirements or constraints in the recipe"
+      : is_missing(errors)
           ? "check the name and the index; only wheels for this Python and platform are used, "
             "and \"from_source\" names packages to build here, which runs their code"
           : "");

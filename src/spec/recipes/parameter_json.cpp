@@ -52,9 +52,13 @@ void read_values(Parameter& parameter, base::JsonReader& reader) {
     if (values.exists()) values.problem("only parameters of type enum have values");
     return;
   }
-  base::JsonReader values = reader.required("values");
+  base::JsonReader values = reader.optional("values");
+  if (!values.exists() && reader.is_object())
+    reader.problem("'values' is missing: type enum wants the words that are allowed",
+                   R"(such as "values": ["adam", "sgd"], "default": "adam")");
   parameter.values = read_distinct(values);
-  if (values.is_array() && parameter.values.empty()) values.problem("must not be empty");
+  if (values.is_array() && parameter.values.empty())
+    values.problem("must not be empty", R"(such as "values": ["adam", "sgd"])");
 }
 
 bool has_type(ParameterType type, const base::JsonReader& reader) {

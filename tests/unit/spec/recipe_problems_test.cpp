@@ -111,7 +111,9 @@ TEST_CASE("recipe: parameters that contradict themselves are refused") {
         }).says("/parameters/epochs/values: only parameters of type enum have values"));
   CHECK(after([](auto& d) {
           d["parameters"]["mode"].erase("values");
-        }).says("/parameters/mode: 'values' is missing"));
+        }).says("/parameters/mode: 'values' is missing: type enum wants the words"));
+  CHECK(after([](auto& d) { d["parameters"]["mode"].erase("values"); }).hint ==
+        R"(such as "values": ["adam", "sgd"], "default": "adam")");
   CHECK(after([](auto& d) {
           d["parameters"]["mode"]["values"] = {"ordered", "ordered"};
         }).says("/parameters/mode/values/1: 'ordered' stands twice"));
