@@ -96,12 +96,15 @@ bool has_only_empty_mark(const Directory& folder) {
 int mark(const Directory& folder) noexcept {
   try {
     UniqueFd file = folder.open_file(made_mark, new_file, 0444);
-    if (!file && errno == EEXIST && !has_mark(folder.fd())) {
+    if (!file && errno != EEXIST) return errno;
+    if (!file) {
+      if (has_mark(folder.fd())) return 0;
       folder.unlink(made_mark);
       file = folder.open_file(made_mark, new_file, 0444);
+      if (!file) return errno;
     }
-    if (!file) return errno == EEXIST ? 0 : errno;
     const std::string text = mark_text(folder.fd());
+    ::fchmod(file.get(), 0444);
     const ssize_t put = ::write(file.get(), text.data(), text.size());
     if (put == static_cast<ssize_t>(text.size())) return 0;
     const int code = put < 0 ? errno : ENOSPC;

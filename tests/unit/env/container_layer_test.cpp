@@ -280,7 +280,9 @@ TEST_CASE("container: a runtime that cannot start is not a command that the imag
     shop.program("podman",
                  "#!/bin/sh\n[ \"$1\" = run ] || exec /usr/bin/podman \"$@\"\ncat >&2 <<'END'\n" +
                      said + "\nEND\nexit " + std::to_string(status) + "\n");
-    return error_of([&] { shop.build(spec, env::AfterFailure::retry); });
+    return error_of([&] {
+      shop.store().build(spec, shop.recipe(), shop.observer, {}, env::AfterFailure::retry);
+    });
   };
   auto error = error_with(
       "Error: runc: create failed: unable to apply cgroup configuration: OCI permission denied",

@@ -1,3 +1,5 @@
+#include "spec/placeholder.hpp"
+
 #include "problem_text.hpp"
 
 #include <sabath/spec/recipe.hpp>
@@ -40,7 +42,7 @@ TEST_CASE("placeholder: an unknown name suggests the nearest") {
   CHECK(far.hint == "known are {param.epochs}, {seed}; for literal braces write '{{HOME}}'");
   const auto bare = problem_of([&] { expand("{epochs}", values, "x"); });
   CHECK(bare.hint == "did you mean '{param.epochs}'?");
-  const auto problems = template_problems("{x}", {{"prefix"}, {"env."}});
+  const auto problems = spec::template_problems("{x}", {{"prefix"}, {"env."}});
   CHECK(problems.at(0).hint == "known are {prefix}, {env.NAME}; for literal braces write '{{x}}'");
 }
 
