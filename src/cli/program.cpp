@@ -11,7 +11,6 @@
 
 #include <sabath/arrays/reader_process.hpp>
 #include <sabath/base/error.hpp>
-#include <sabath/base/text/printable_json.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/base/version.hpp>
 

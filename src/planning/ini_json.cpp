@@ -131,12 +131,12 @@ void for_each_line(std::string_view text, const Take& take) {
     const bool is_comment = content.empty() || content.front() == '#' || content.front() == ';';
     if (!is_comment && content.front() == '[' && content.back() == ']') {
       section = std::string(trimmed(content.substr(1, content.size() - 2)));
-      take(section, {}, {}, line);
+      take(section, std::string_view(), std::string_view(), line);
       continue;
     }
     const std::size_t sign = is_comment ? std::string_view::npos : content.find_first_of("=:");
     if (sign == std::string_view::npos) {
-      take(section, {}, is_comment ? std::string_view() : content, line);
+      take(section, std::string_view(), is_comment ? std::string_view() : content, line);
     } else {
       take(section, trimmed(content.substr(0, sign)), trimmed(content.substr(sign + 1)), line);
     }

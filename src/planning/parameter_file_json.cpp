@@ -60,9 +60,9 @@ Json tree_of(const YAML::Node& node, std::size_t depth, std::size_t& nodes) {
   }
   if (!node.IsMap()) return {};
   Json object = Json::object();
-  for (const auto& [key, value] : node) {
-    if (!key.IsScalar()) refuse("has a key that is not a text");
-    object[key.Scalar()] = tree_of(value, depth + 1, nodes);
+  for (const auto& member : node) {
+    if (!member.first.IsScalar()) refuse("has a key that is not a text");
+    object[member.first.Scalar()] = tree_of(member.second, depth + 1, nodes);
   }
   return object;
 }

@@ -130,7 +130,7 @@ std::string equal_values_text(std::uint64_t values, std::uint64_t files) {
 }
 
 /// An output may be a folder of a thousand files.
-constexpr std::size_t most_rows = 100;
+constexpr std::size_t most_items = 100;
 
 /// Differences have a row each; equal items are counted, as there may be hundreds.
 std::string items_text(const Comparison& comparison) {
@@ -159,7 +159,7 @@ std::string items_text(const Comparison& comparison) {
     }
   }
   TextTable table = items_table(with_nan);
-  const std::size_t shown = std::min(differing.size(), most_rows);
+  const std::size_t shown = std::min(differing.size(), most_items);
   for (std::size_t i = 0; i < shown; ++i)
     add_item(table, *differing[i], with_nan);
   std::string text = table.empty() ? "" : table.text();

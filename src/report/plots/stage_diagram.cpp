@@ -1,7 +1,7 @@
 #include "plots.hpp"
 #include "svg.hpp"
 
-#include <sabath/base/text/seconds_text.hpp>
+#include <sabath/base/clock.hpp>
 #include <sabath/report/text.hpp>
 
 #include <fmt/format.h>
