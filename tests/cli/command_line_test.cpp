@@ -77,13 +77,13 @@ TEST_CASE("cli: words that were not understood are named, with the nearest that 
            {{"env", "lokc", "x"}, "unknown command 'env lokc'", "did you mean 'lock'?"},
            {{"run", "--seeed", "3", "x"}, "unknown option '--seeed'", "did you mean '--seed'?"},
            {{"run", "x", "--seeed=3"}, "unknown option '--seeed'", "did you mean '--seed'?"},
-           {{"compare", "--tolerence", "3"}, "unknown option '--tolerence'", "--help"},
+           {{"compare", "--xyzzy", "3"}, "unknown option '--xyzzy'", "'sabath compare --help'"},
            {{"--quiett", "list", "runs"}, "unknown option '--quiett'", "did you mean '--quiet'?"},
            {{"compare"},
             "compare: 'a' is missing: a run (id",
             "such as 'sabath compare @last~1 @last'"},
            {{"env", "lock"}, "env lock: 'name' is missing: a recipe", "such as 'sabath env lock "},
-           {{"cache"}, "cache: a command is missing", "one of gc"},
+           {{"cache"}, "cache: a command is missing", "one of ls, du"},
            {{}, "A subcommand is required", "'sabath help' lists the commands"}}) {
     Sabath sabath;
     const Answer answer = sabath(one.words);
