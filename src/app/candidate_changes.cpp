@@ -36,14 +36,14 @@ void take_code(planning::RunRequest& request, const RunPair& pair) {
   const planning::RunRequest& from = pair.request_b;
   const spec::EnvironmentSpec environment =
       request.recipe.environment.locked_in(request.recipe.directory);
-  const auto datasets = request.recipe.datasets;
+  const auto datasets = request.recipe.datasets_for(pair.a.parameters);
   request.recipe = from.recipe;
   request.repetition.original = from.repetition.original;
   request.recipe.environment = environment;
   if (request.repetition.environment_of.empty() && !environment.layers.empty())
     request.repetition.environment_of = pair.a.run_id;
   for (auto& [role, choices] : request.recipe.datasets) {
-    if (const auto own = datasets.find(role); own != datasets.end()) choices = own->second;
+    if (const auto own = datasets.find(role); own != datasets.end()) choices = {{own->second, {}}};
   }
   std::erase_if(request.set, [&](const auto& value) {
     return request.recipe.parameter(value.first) == nullptr;

@@ -1,5 +1,7 @@
 #include "stage_reads.hpp"
 
+#include "real_folders.hpp"
+
 #include <sabath/base/error.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/spec/output_rule.hpp>
@@ -71,8 +73,13 @@ std::string undeclared_in(const fs::path& folder, const std::vector<std::string>
 std::vector<std::string> files_of(const fs::path& folder, const std::string& declared) {
   if (!spec::is_group(declared)) return {declared};
   // Only what can match is looked at: no other part of the folder may be a problem here.
-  const fs::path above = fs::path(declared.substr(0, declared.find('*'))).parent_path();
+  const std::size_t star = std::min(declared.find('*'), declared.size());
+  const fs::path above = fs::path(declared.substr(0, star)).parent_path();
   std::vector<std::string> files;
+  if (const auto link = link_beneath(folder, folder / above))
+    return {link->lexically_relative(folder).string()};
+  const auto deepest =
+      std::count(declared.begin() + static_cast<std::ptrdiff_t>(star), declared.end(), '/');
   std::error_code code;
   fs::recursive_directory_iterator entry(folder / above, code);
   for (; !code && entry != fs::recursive_directory_iterator(); entry.increment(code)) {
@@ -80,6 +87,7 @@ std::vector<std::string> files_of(const fs::path& folder, const std::string& dec
     std::error_code none;
     const bool is_folder = entry->is_directory(none) && !entry->is_symlink(none);
     if (!is_folder && spec::declares(declared, path)) files.push_back(path);
+    if (star < declared.size() && entry.depth() >= deepest) entry.disable_recursion_pending();
     if (files.size() > most_files_of_output) {
       throw base::Error(
           base::ErrorKind::usage,

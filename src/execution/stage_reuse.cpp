@@ -78,6 +78,11 @@ bool reuse_outputs(const StageContext& context,
     kept.emplace(name.substr(1), *object);
   }
   make_real_folders(context.files.directory(), context.directory(stage.name));
+  if (!groups.empty()) {
+    // What an earlier attempt left would be taken for a part of the folder.
+    refuse_links(context.files.directory(), context.files.outputs(stage.name));
+    base::remove_tree(context.files.outputs(stage.name));
+  }
   for (const auto& [name, object] : kept)
     context.cache.place(object, context.directory(stage.name) / name);
   for (const auto& [path, object] : objects) {

@@ -10,6 +10,7 @@
 #include <sabath/base/file_end.hpp>
 #include <sabath/base/process/stop_signal.hpp>
 #include <sabath/base/text/text_table.hpp>
+#include <sabath/base/text/utf8.hpp>
 #include <sabath/env/environment.hpp>
 #include <sabath/execution/keep_digest_trees.hpp>
 #include <sabath/planning/stage_template.hpp>
@@ -211,10 +212,18 @@ class StageRunner {
         const fs::path file = context_.files.outputs(stage.name) / path;
         refuse_links(run, file.parent_path());
         std::error_code none;
+        const bool is_link = fs::is_symlink(fs::symlink_status(file, none));
         const bool is_shared =
-            fs::is_symlink(fs::symlink_status(file, none)) ||
-            (fs::is_regular_file(file, none) && fs::hard_link_count(file, none) > 1);
-        if (is_shared) fs::remove(file);
+            is_link || (fs::is_regular_file(file, none) && fs::hard_link_count(file, none) > 1);
+        if (is_shared && !is_link && spec::is_group(declared)) {
+          // Code may link its own checkpoints: it gets a copy.
+          const fs::path copy = file.string() + ".sabath-copy";
+          fs::copy_file(file, copy, fs::copy_options::overwrite_existing);
+          fs::permissions(copy, fs::perms::owner_write, fs::perm_options::add);
+          fs::rename(copy, file);
+        } else if (is_shared) {
+          fs::remove(file);
+        }
       }
     }
     spec::ParameterValues visible = context_.plan.parameters;
@@ -272,6 +281,8 @@ class StageRunner {
       for (const std::string& path : paths) {
         if (!problem.empty()) break;
         problem = output_problem(context_.files.directory(), folder, folder / path);
+        if (is_group && !(base::is_safe_relative_path(path) && base::is_utf8(path)))
+          problem = "has a name with control characters, or that is not UTF-8";
         if (!problem.empty() && is_group) problem = "has '" + path + "', which " + problem;
         if (!problem.empty() || !hashed.insert(path).second) continue;
         result.outputs.push_back(hash_one(path));

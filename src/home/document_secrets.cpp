@@ -144,6 +144,8 @@ void refuse_secrets(const spec::PlannedStage& stage) {
   refuse_in_command(stage.name, stage.argv);
   for (const auto& [name, value] : stage.environment)
     refuse_in(name + "=" + value, "stage '" + stage.name + "'");
+  for (const auto& [name, text] : stage.files.value_or(std::map<std::string, std::string>{}))
+    refuse_in(text, "file '" + name + "' of stage '" + stage.name + "'");
 }
 
 void refuse_secrets(const spec::Recipe& recipe, const spec::ParameterValues& values) {

@@ -24,12 +24,14 @@ class Literal {
  public:
   explicit Literal(std::string_view text) : rest_(text) {}
 
-  /// Returns nothing where the text is not one literal.
+  /// Returns nothing where the text is not one literal, perhaps with a comment behind it.
   std::optional<Json> read() {
     auto value = value_of_rest(0);
     skip_blanks();
-    return rest_.empty() ? value : std::nullopt;
+    return rest_.empty() || rest_.front() == '#' ? value : std::nullopt;
   }
+  /// What stands behind it.
+  std::string_view comment() const { return rest_; }
 
  private:
   static constexpr int deepest = 16;
@@ -54,6 +56,7 @@ class Literal {
 
   static std::optional<Json> number(std::string word) {
     // Python also writes "1.", ".5" and "1_000"; JSON does not.
+    if (word.find_first_of("0123456789") == std::string::npos) return std::nullopt;
     std::erase(word, '_');
     if (word.starts_with('+')) word.erase(0, 1);
     const std::size_t point = word.find('.');
@@ -66,15 +69,27 @@ class Literal {
   }
 
   std::optional<Json> quoted(char quote) {
+    constexpr std::string_view letters = "ntr";
+    constexpr std::string_view controls = "\n\t\r";
     std::string text;
     for (std::size_t i = 1; i < rest_.size(); ++i) {
       if (rest_[i] == quote) {
         rest_.remove_prefix(i + 1);
         return text;
       }
-      const bool is_escaped = rest_[i] == '\\' && i + 1 < rest_.size() &&
-                              (rest_[i + 1] == quote || rest_[i + 1] == '\\');
-      text += rest_[is_escaped ? ++i : i];
+      if (rest_[i] != '\\') {
+        text += rest_[i];
+        continue;
+      }
+      if (++i == rest_.size()) return std::nullopt;
+      const std::size_t control = letters.find(rest_[i]);
+      if (control != std::string_view::npos) {
+        text += controls[control];
+      } else if (rest_[i] == quote || rest_[i] == '\\') {
+        text += rest_[i];
+      } else {
+        return std::nullopt;  // another escape of Python's: the text as it stands
+      }
     }
     return std::nullopt;
   }
@@ -82,6 +97,7 @@ class Literal {
   std::optional<Json> list(char end, int depth) {
     rest_.remove_prefix(1);
     Json array = Json::array();
+    bool has_comma = false;
     for (;;) {
       skip_blanks();
       if (rest_.starts_with(end)) break;
@@ -90,12 +106,15 @@ class Literal {
       array.push_back(*std::move(item));
       skip_blanks();
       if (rest_.starts_with(',')) {
+        has_comma = true;
         rest_.remove_prefix(1);
       } else if (!rest_.starts_with(end)) {
         return std::nullopt;
       }
     }
     rest_.remove_prefix(1);
+    // "(5)" is 5.
+    if (end == ')' && array.size() == 1 && !has_comma) return array.front();
     return array;
   }
 
@@ -113,9 +132,33 @@ std::string literal_text(const Json& value) {
   }
   if (!value.is_string()) return value.dump();
   std::string text = "'";
-  for (const char c : value.get<std::string>())
-    text += (c == '\'' || c == '\\') ? std::string{'\\', c} : std::string{c};
+  for (const char c : value.get<std::string>()) {
+    switch (c) {
+      case '\n':
+        text += "\\n";
+        break;
+      case '\t':
+        text += "\\t";
+        break;
+      case '\r':
+        text += "\\r";
+        break;
+      case '\'':
+      case '\\':
+        text += '\\';
+        [[fallthrough]];
+      default:
+        text += c;
+    }
+  }
   return text + "'";
+}
+
+/// A text that needs no quotes.
+bool is_plain(const std::string& text) {
+  const auto is_control = [](unsigned char c) { return c < 0x20; };
+  return trimmed(text) == text && !text.empty() && !Literal(text).read() &&
+         text.find_first_of("'\"#;") == std::string::npos && std::ranges::none_of(text, is_control);
 }
 
 /// Calls `take(section, key, value, line)` for each line; key and value are empty where it has
@@ -157,6 +200,7 @@ Json parse_ini(std::string_view text, const std::string& origin) {
     };
     if (key.empty()) refuse("'" + base::printable(value) + "' is not key = value");
     Json& place = section.empty() ? document : document[section];
+    if (!place.is_null() && !place.is_object()) refuse("'" + section + "' is a key and a section");
     if (place.contains(std::string(key))) refuse("'" + base::printable(key) + "' stands twice");
     place[std::string(key)] = Literal(value).read().value_or(Json(std::string(value)));
   });
@@ -172,16 +216,21 @@ std::string edit_ini(std::string_view text, const Json& values) {
     const auto other =
         place == nullptr || key.empty() ? Json::const_iterator{} : place->find(std::string(key));
     const bool is_there = place != nullptr && !key.empty() && other != place->end();
-    // A text without quotes stays one.
-    const bool is_bare = is_there && other->is_string() && !Literal(value).read();
-    if (!is_there || Literal(value).read() == *other) {
+    Literal literal(value);
+    const auto before = literal.read();
+    if (!is_there || before.value_or(Json(std::string(value))) == *other) {
       edited += std::string(line) + "\n";
-    } else {
-      const std::size_t sign = line.find_first_of("=:");
-      const std::size_t start = std::min(line.find_first_not_of(blanks, sign + 1), line.size());
-      edited += std::string(line.substr(0, start)) +
-                (is_bare ? other->template get<std::string>() : literal_text(*other)) + "\n";
+      return;
     }
+    const std::size_t sign = line.find_first_of("=:");
+    const std::size_t start = std::min(line.find_first_not_of(blanks, sign + 1), line.size());
+    // A text without quotes stays one, unless it would be read as something else.
+    const bool is_bare =
+        !before && other->is_string() && is_plain(other->template get<std::string>());
+    edited += std::string(line.substr(0, start)) +
+              (is_bare ? other->template get<std::string>() : literal_text(*other));
+    if (before && !literal.comment().empty()) edited += "  " + std::string(literal.comment());
+    edited += "\n";
   });
   return edited;
 }

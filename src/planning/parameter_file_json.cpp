@@ -2,7 +2,9 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/text/json_reader.hpp>
 #include <sabath/base/text/text_table.hpp>
+#include <sabath/base/text/utf8.hpp>
 #include <sabath/planning/parameter_file.hpp>
 
 #include <yaml-cpp/yaml.h>
@@ -27,13 +29,20 @@ constexpr std::size_t most_nodes = 1'000'000;
   throw Error(ErrorKind::usage, problem, hint);
 }
 
-/// A plain scalar has the type that its text has in YAML 1.2.
+/// A plain scalar has the type that its text has in YAML 1.2, and in 1.1 as well. A text such as
+/// "010", which differs in the two, is a text.
 Json scalar_of(const YAML::Node& node) {
   const std::string& text = node.Scalar();
   if (node.Tag() == "!") return text;  // it stands in quotes
+  if (node.Tag() != "?" && !node.Tag().empty())
+    refuse("has the tag '" + base::printable(node.Tag()) + "'");
   if (text == "true" || text == "True" || text == "TRUE") return true;
   if (text == "false" || text == "False" || text == "FALSE") return false;
   if (text.empty() || text == "~" || text == "null" || text == "Null" || text == "NULL") return {};
+  const std::string_view digits =
+      std::string_view(text).substr(text.find_first_of("+-") == 0 ? 1 : 0);
+  if (digits.size() > 1 && digits.front() == '0' && digits[1] >= '0' && digits[1] <= '9')
+    return text;
   const char* const last = text.data() + text.size();
   const char* const first = text.data() + (text.starts_with('+') ? 1 : 0);
   std::int64_t whole = 0;
@@ -76,43 +85,91 @@ std::string yaml_number(const Json& value) {
   return text;
 }
 
-void emit(YAML::Emitter& out, const Json& value) {
-  if (value.is_object()) {
+YAML::Node node_of(const Json& value) {
+  YAML::Node node;
+  if (value.is_array()) {
+    node = YAML::Node(YAML::NodeType::Sequence);
+    for (const Json& item : value)
+      node.push_back(node_of(item));
+    node.SetStyle(YAML::EmitterStyle::Flow);
+  } else if (value.is_string()) {
+    node = YAML::Node(value.get<std::string>());
+    node.SetTag("!");
+  } else if (!value.is_null()) {
+    node = YAML::Node(value.is_number() ? yaml_number(value) : value.dump());
+    node.SetTag("?");
+  }
+  return node;
+}
+
+/// Scalars keep their text: to other readers "no" or "0x10" may be more than a text.
+void emit(YAML::Emitter& out, const YAML::Node& node) {
+  if (node.IsMap()) {
     out << YAML::BeginMap;
-    for (const auto& [key, item] : value.items()) {
-      out << YAML::Key << key << YAML::Value;
-      emit(out, item);
+    for (const auto& member : node) {
+      out << YAML::Key << member.first.Scalar() << YAML::Value;
+      emit(out, member.second);
     }
     out << YAML::EndMap;
-  } else if (value.is_array()) {
-    out << YAML::Flow << YAML::BeginSeq;
-    for (const Json& item : value)
+  } else if (node.IsSequence()) {
+    if (node.Style() == YAML::EmitterStyle::Flow) out << YAML::Flow;
+    out << YAML::BeginSeq;
+    for (const YAML::Node& item : node)
       emit(out, item);
     out << YAML::EndSeq;
-  } else if (value.is_string()) {
-    out << YAML::DoubleQuoted << value.get<std::string>();
-  } else if (value.is_null()) {
+  } else if (!node.IsScalar() || (node.Scalar().empty() && node.Tag() != "!")) {
     out << YAML::Null;
   } else {
-    out << (value.is_number() ? yaml_number(value) : value.dump());
+    if (node.Tag() == "!") out << YAML::DoubleQuoted;
+    out << node.Scalar();
   }
 }
 
-Json parse(const std::string& format, std::string_view text, const std::string& origin) {
-  Json document;
+/// The document of `text` with other values.
+std::string edit_yaml(const std::string& text, const Json& values) {
+  YAML::Emitter out;
   std::size_t nodes = most_nodes;
+  const auto edited =
+      [&](const auto& self, const YAML::Node& node, const Json& value) -> YAML::Node {
+    if (tree_of(node, 0, nodes) == value) return node;
+    if (!node.IsMap() || !value.is_object()) return node_of(value);
+    YAML::Node map(YAML::NodeType::Map);
+    for (const auto& member : node)
+      map.force_insert(member.first, self(self, member.second, value.at(member.first.Scalar())));
+    return map;
+  };
+  emit(out, edited(edited, YAML::Load(text), values));
+  return std::string(out.c_str()) + "\n";
+}
+
+Json parse_yaml(const std::string& text) {
+  const std::vector<YAML::Node> documents = YAML::LoadAll(text);
+  if (documents.size() > 1) refuse("has more than one document");
+  std::size_t nodes = most_nodes;
+  return documents.empty() ? Json::object() : tree_of(documents.front(), 0, nodes);
+}
+
+Json parse(const std::string& format, std::string_view text, const std::string& origin) {
+  if (!base::is_utf8(text)) refuse(origin + ": is not UTF-8");
+  Json document;
   try {
     if (format == "ini") return parse_ini(text, origin);
-    document =
-        format == "json" ? Json::parse(text) : tree_of(YAML::Load(std::string(text)), 0, nodes);
+    if (format == "json") {
+      base::JsonDocument::parse(text, origin)
+          .finish();  // refuses what is nested too deep, and keys that stand twice
+      document = Json::parse(text);
+    } else {
+      document = parse_yaml(std::string(text));
+    }
   } catch (const YAML::Exception& error) {
     refuse(origin + ":" + std::to_string(error.mark.line + 1) + ": " + base::printable(error.msg));
-  } catch (const Json::parse_error& error) {
-    refuse(origin + ": is not JSON, at byte " + std::to_string(error.byte));
+  } catch (const Json::exception& error) {
+    refuse(origin + ": is not JSON: " + base::printable(error.what()));
   } catch (const Error& error) {
-    if (format == "ini") throw;
+    if (format != "yaml") throw;
     refuse(origin + ": " + error.what());
   }
+  if (document.is_null()) document = Json::object();
   if (!document.is_object()) refuse(origin + ": has no keys at its top");
   return document;
 }
@@ -131,12 +188,42 @@ std::map<std::string, Json> leaves_of(const Json& document, const std::string& a
   return leaves;
 }
 
-std::string text_of(const Json& value) {
-  if (value.is_string()) return value.get<std::string>();
-  if (!value.is_array()) return value.dump();
+bool has_type(const Json& value, spec::ParameterType type) {
+  switch (type) {
+    case spec::ParameterType::integer:
+      return value.is_number_integer();
+    case spec::ParameterType::real:
+      return value.is_number();
+    case spec::ParameterType::boolean:
+      return value.is_boolean();
+    case spec::ParameterType::text:
+    case spec::ParameterType::enumeration:
+      return value.is_string();
+    case spec::ParameterType::list:
+      return value.is_array();
+  }
+  return false;
+}
+
+/// The value as --set has it. Throws Error{usage} for one of another type.
+std::string text_for(const spec::Parameter& parameter,
+                     const Json& value,
+                     const std::string& place) {
+  const bool is_list = parameter.type == spec::ParameterType::list;
+  const auto is_item = [&](const Json& item) { return has_type(item, parameter.items); };
+  if (!has_type(value, parameter.type) || (is_list && !std::ranges::all_of(value, is_item)))
+    refuse(place + "is " + base::printable(value.dump()) + ", not " +
+           spec::allowed_values(parameter));
+  const auto plain = [](const Json& item) {
+    return item.is_string() ? item.get<std::string>() : item.dump();
+  };
+  if (!is_list) return plain(value);
   std::string text;
-  for (const Json& item : value)
-    text += (text.empty() ? "" : ",") + text_of(item);
+  for (const Json& item : value) {
+    if (item.is_string() && !spec::is_item_text(item.get<std::string>()))
+      refuse(place + "has " + base::printable(item.dump()) + ", which is empty or has a comma");
+    text += (text.empty() ? "" : ",") + plain(item);
+  }
   return text;
 }
 
@@ -159,7 +246,7 @@ Pointer pointer_to(const std::string& path, const Json& document, const std::str
     pointer /= path.substr(at, end - at);
     at = end + 1;
   }
-  if (document.contains(pointer)) return pointer;
+  if (document.contains(pointer) && !document.at(pointer).is_object()) return pointer;
   std::vector<std::string> known;
   for (const auto& [leaf, value] : leaves_of(document))
     known.push_back(leaf);
@@ -189,7 +276,11 @@ std::map<std::string, std::string> read_parameter_file(const spec::Recipe& recip
       refuse(place + "is unknown: " + file.file + " of recipe '" + recipe.name + "' lacks it",
              base::did_you_mean(path, known));
     if (const auto parameter = parameters.find(path); parameter != parameters.end()) {
-      set[parameter->second] = text_of(value);
+      const spec::Parameter& of = *recipe.parameter(parameter->second);
+      const std::string text_of_value = text_for(of, value, place);
+      // The usual value leaves the parameter to a sweep.
+      if (spec::parse_parameter(of, text_of_value) != of.default_value)
+        set[of.name] = text_of_value;
     } else if (value != usual->second) {
       refuse(place + "is " + base::printable(value.dump()) + ", and the recipe keeps it " +
                  base::printable(usual->second.dump()),
@@ -206,10 +297,8 @@ std::string write_parameter_file(const spec::Recipe& recipe, const spec::Paramet
   for (const auto& [name, path] : file.keys)
     document[pointer_to(path, document, file.file)] = spec::to_json(values.at(name));
   if (file.format == "ini") return edit_ini(text, document);
-  if (file.format == "json") return document.dump(2) + "\n";
-  YAML::Emitter out;
-  emit(out, document);
-  return std::string(out.c_str()) + "\n";
+  if (document == parse(file.format, text, file.file)) return text;
+  return file.format == "json" ? document.dump(2) + "\n" : edit_yaml(text, document);
 }
 
 }  // namespace sabath::planning

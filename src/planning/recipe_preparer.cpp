@@ -1,4 +1,5 @@
 #include <sabath/planning/node_slots.hpp>
+#include <sabath/planning/parameter_file.hpp>
 #include <sabath/planning/recipe_preparer.hpp>
 #include <sabath/probe/host_probe.hpp>
 
@@ -76,16 +77,20 @@ std::vector<spec::PlannedInput> RecipePreparer::fetch_inputs(
   options.has_login = tools_.has_login;
   options.offline = request.offline;
   for (const auto& [role, name] : wanted) {
+    // A repetition has the bytes of the run that it repeats, whatever its parameters choose.
     const spec::PlannedInput* const known = input_of(request, role);
+    const auto has_role = [&](const spec::PlannedInput& input) { return input.role == role; };
+    if (known != nullptr && std::ranges::any_of(inputs, has_role)) continue;
     const auto tree = known == nullptr ? std::nullopt : tools_.cache.find_tree(known->digest);
     if (tree) {
       inputs.push_back(*known);
       inputs.back().path = tree->path.string();
       continue;
     }
+    const std::string& asset = known == nullptr ? name : known->asset;
     const assets::FetchedAsset fetched =
-        fetcher(observer, stop).fetch(tools_.documents.asset(name), options, observer, stop);
-    inputs.push_back({role, name, fetched.version, fetched.digest, fetched.path.string()});
+        fetcher(observer, stop).fetch(tools_.documents.asset(asset), options, observer, stop);
+    inputs.push_back({role, asset, fetched.version, fetched.digest, fetched.path.string()});
     if (known != nullptr && fetched.digest != known->digest)
       throw Error(ErrorKind::integrity,
                   "input '" + known->role + "': '" + known->asset +
@@ -163,6 +168,7 @@ PreparedRecipe RecipePreparer::prepare(
     const spec::ParameterValues values = resolve_parameters(one.recipe, one.set, one.named);
     check_due(one, values);
     check_code(one);
+    if (one.recipe.parameter_file) write_parameter_file(one.recipe, values);  // if it can be
     if (!request.placement.elsewhere) {
       for (std::string& problem : what_cannot_fit(one, values, tools_.processes))
         problems.insert(std::move(problem));
@@ -223,7 +229,8 @@ spec::RunPlan RecipePreparer::plan(const PreparedRecipe& prepared,
   std::vector<spec::PlannedInput> inputs = prepared.inputs;
   std::erase_if(inputs, [&](const spec::PlannedInput& input) {
     const auto asset = data.find(input.role);
-    return asset == data.end() || asset->second != input.asset;
+    if (asset == data.end()) return true;
+    return asset->second != input.asset && input_of(request, input.role) == nullptr;
   });
   return plan_run(request,
                   values,

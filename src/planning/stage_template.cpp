@@ -1,4 +1,5 @@
 #include <sabath/base/digest.hpp>
+#include <sabath/base/file.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/planning/parameter_file.hpp>
 #include <sabath/planning/stage_template.hpp>
@@ -69,7 +70,11 @@ StageTemplate::StageTemplate(const spec::Recipe& recipe,
                              const fs::path& run_directory,
                              std::stop_token stop)
     : recipe_(recipe), plan_(plan), run_directory_(run_directory), stop_(std::move(stop)) {
-  code_["definition"] = recipe.definition_digest(plan.parameters).text();
+  // As the document says: what parameters choose is no difference of code.
+  code_["definition"] = recipe.definition_digest().text();
+  if (recipe.parameter_file)
+    code_["parameter_file"] =
+        base::sha256_of(base::read_file(recipe.directory / recipe.parameter_file->file)).text();
   const fs::path code = recipe.directory / "code";
   std::error_code error;
   if (fs::is_directory(code, error)) {

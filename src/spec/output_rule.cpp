@@ -9,8 +9,12 @@ bool is_group(std::string_view declared) {
 }
 
 bool declares(const std::string& declared, const std::string& path) {
-  if (declared.find('*') != std::string::npos)
-    return ::fnmatch(declared.c_str(), path.c_str(), FNM_PATHNAME | FNM_PERIOD) == 0;
+  if (declared.find('*') != std::string::npos) {
+    std::string pattern;
+    for (const char c : declared)
+      pattern += c == '?' || c == '[' || c == '\\' ? std::string{'\\', c} : std::string{c};
+    return ::fnmatch(pattern.c_str(), path.c_str(), FNM_PATHNAME | FNM_PERIOD) == 0;
+  }
   return declared.ends_with('/') ? path.starts_with(declared) : path == declared;
 }
 
@@ -22,8 +26,7 @@ OutputRule rule_for(const std::map<std::string, OutputRule>& rules,
     if (found != rules.end()) return found->second;
   }
   for (const auto& [declared, rule] : rules) {
-    if (!is_group(declared)) continue;
-    if (declares(declared, path) || declares(declared, stage + "/" + path)) return rule;
+    if (is_group(declared) && declares(declared, path)) return rule;
   }
   return {};
 }

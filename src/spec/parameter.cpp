@@ -112,13 +112,17 @@ std::string to_string(const ParameterValue& value) {
   return std::visit(Text{}, value);
 }
 
+bool is_item_text(std::string_view text) {
+  return !text.empty() && text.find(',') == std::string_view::npos;
+}
+
 std::optional<std::string> why_not_allowed(const Parameter& parameter,
                                            const ParameterValue& value) {
   if (const auto* list = std::get_if<ParameterList>(&value)) {
     for (const ParameterItem& item : list->items) {
       if (auto problem = why_not_allowed(each_of(parameter), value_of(item))) return problem;
       const auto* text = std::get_if<std::string>(&item);
-      if (text != nullptr && (text->empty() || text->find(',') != std::string::npos))
+      if (text != nullptr && !is_item_text(*text))
         return "'" + base::printable(*text) + "' is empty or has a comma";
     }
     return std::nullopt;

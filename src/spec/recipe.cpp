@@ -63,7 +63,9 @@ class StageOrder {
 /// The first of these conditions that does not hold; nothing where all do.
 std::optional<std::string> why_not(const ValueLists& when, const ParameterValues& values) {
   for (const auto& [name, wanted] : when) {
-    const ParameterValue& value = values.at(name);
+    const auto found = values.find(name);
+    if (found == values.end()) return "there is no parameter " + name;
+    const ParameterValue& value = found->second;
     if (std::find(wanted.begin(), wanted.end(), value) != wanted.end()) continue;
     std::string list;
     for (const ParameterValue& one : wanted)

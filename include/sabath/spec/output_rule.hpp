@@ -43,8 +43,8 @@ struct OutputRule {
 
 /// "model/" is a folder and "shards/*.h5" a pattern: both stand for all files that they match.
 bool is_group(std::string_view declared);
-/// Does the declared output have this file? Patterns are those of the shell: '*' and '?' match no
-/// '/', and no '.' that a name begins with.
+/// Does the declared output have this file? '*' matches neither a '/' nor a '.' that a name begins
+/// with.
 bool declares(const std::string& declared, const std::string& path);
 
 /// The rule for an output: under "stage/path", else under its path, else under a folder or pattern

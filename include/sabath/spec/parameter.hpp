@@ -48,6 +48,9 @@ nlohmann::json to_json(const ParameterValue& value);
 /// wrong type, is not finite, out of range or none of the values; says what is allowed.
 ParameterValue parse_parameter(const Parameter& parameter, std::string_view text);
 
+/// Can the text be an item of a list? Not if it is empty or has a comma.
+bool is_item_text(std::string_view text);
+
 /// Why `value`, which has the parameter's type, is not allowed: "0 is below its minimum 1".
 std::optional<std::string> why_not_allowed(const Parameter& parameter, const ParameterValue& value);
 /// What is allowed, in words: "an integer from 1 to 100", "one of ordered, fast".

@@ -131,6 +131,8 @@ struct Recipe {
   /// defaults, ranges and studies are left out (docs/formats/recipe.md). Runs compare only within
   /// one definition. A role counts with the asset that it has for `values`.
   base::Digest definition_digest(const ParameterValues& values) const;
+  /// The same of the document alone, with all choices of data sets.
+  base::Digest definition_digest() const;
   /// Role -> asset for these values; a role without a choice that fits is left out.
   std::map<std::string, std::string> datasets_for(const ParameterValues& values) const;
 };

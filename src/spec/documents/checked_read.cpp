@@ -48,6 +48,10 @@ std::vector<std::string> read_distinct_paths(base::JsonReader reader, bool may_b
   for (base::JsonReader& item : reader.items()) {
     paths.push_back(item.relative_path(may_be_folders));
     if (item.is_string()) check_distinct(paths.back(), seen, item);
+    if (may_be_folders && paths.back().ends_with('/') &&
+        paths.back().find('*') != std::string::npos)
+      item.problem("'" + paths.back() + "' is a pattern of folders",
+                   "a pattern of files ends with '/*'");
   }
   return paths;
 }

@@ -2,6 +2,8 @@
 
 #include "documents/checked_read.hpp"
 
+#include <sabath/base/text/text_table.hpp>
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -85,9 +87,13 @@ ParameterValue read_list_of(const Parameter& parameter, base::JsonReader reader)
   ParameterList list;
   Parameter each = parameter;
   each.type = parameter.items;
-  for (const base::JsonReader& item : reader.items())
-    list.items.push_back(item_of(read_value_of(each, item)));
-  if (const auto problem = why_not_allowed(parameter, list)) reader.problem(*problem);
+  for (const base::JsonReader& item : reader.items()) {
+    ParameterValue value = read_value_of(each, item);
+    const auto* const text = std::get_if<std::string>(&value);
+    if (text != nullptr && item.is_string() && !is_item_text(*text))
+      item.problem("'" + base::printable(*text) + "' is empty or has a comma");
+    list.items.push_back(item_of(std::move(value)));
+  }
   return list;
 }
 

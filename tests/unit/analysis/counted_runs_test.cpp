@@ -359,11 +359,10 @@ TEST_CASE(
 }
 
 TEST_CASE("counted runs: of copies of one execution one counts") {
-  const test::TempHome home;
-  std::vector<fs::path> directories;
+  std::vector<analysis::Executed> executed;
   const auto add = [&](const std::vector<std::string>& made_by) {
     spec::RunRecord record = test::full_record();
-    record.run_id = fmt::format("tiny-{}", directories.size());
+    record.run_id = fmt::format("tiny-{}", executed.size());
     record.recipe_text = recipe_text;
     record.metrics.clear();
     record.stages.clear();
@@ -376,9 +375,7 @@ TEST_CASE("counted runs: of copies of one execution one counts") {
       metric.stream = name;
       metric.name = record.stages.size() == 1 ? "rows" : "loss";  // the recipe declares loss
     }
-    directories.push_back(home / record.run_id);
-    fs::create_directories(directories.back());
-    base::write_file_atomically(directories.back() / "record.json", home::record_text(record));
+    executed.push_back({record.run_id, spec::executed_by(record)});
   };
   add({"tiny-1", "tiny-1"});  // its clock was behind
   add({"", ""});
@@ -388,17 +385,13 @@ TEST_CASE("counted runs: of copies of one execution one counts") {
   add({"gone", "gone"});
   add({"", "gone"});
   const std::string copy = "copied from the cache";
-  std::vector<std::string> reasons(directories.size());
-  analysis::mark_copies(directories, reasons);
+  std::vector<std::string> reasons(executed.size());
+  analysis::mark_copies(executed, reasons);
   CHECK(reasons == std::vector<std::string>{copy, "", "", copy, copy, "", copy});
   // A run that does not count lends its place to its oldest copy.
   reasons = {"", "failed", "", "", "", "", ""};
-  analysis::mark_copies(directories, reasons);
+  analysis::mark_copies(executed, reasons);
   CHECK(reasons == std::vector<std::string>{"", "failed", "", copy, copy, "", copy});
-  base::write_file_atomically(directories[4] / "record.json", "\"reused\"");
-  reasons.assign(directories.size(), "");
-  analysis::mark_copies(directories, reasons);
-  CHECK(reasons[4].empty());
 }
 
 TEST_CASE("counted runs: what is named is what the words say") {

@@ -39,7 +39,8 @@ std::map<std::string, std::uint64_t> counts_of(const std::vector<std::string>& w
     if (error != std::errc{} || end != last || count == 0 || sign == 0)
       throw usage_error("--count: '" + base::printable(word) + "' is not METRIC=N",
                         "such as mnist_convnet=10000, the number of test images");
-    counts[word.substr(0, sign)] = count;
+    if (!counts.emplace(word.substr(0, sign), count).second)
+      throw usage_error("--count: '" + base::printable(word.substr(0, sign)) + "' stands twice");
   }
   return counts;
 }

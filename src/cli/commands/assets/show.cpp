@@ -333,7 +333,12 @@ int run_show(const ShowOptions& options, Workspace& workspace) {
   std::optional<spec::Recipe> recipe;
   std::optional<spec::Asset> asset;
   if (kind != "asset") recipe = look_up([&] { return documents.recipe(name); });
-  if (kind != "recipe") asset = look_up([&] { return documents.asset(name); });
+  try {
+    if (kind != "recipe") asset = look_up([&] { return documents.asset(name); });
+  } catch (const base::Error& error) {
+    if (!recipe) throw;
+    workspace.observer().warn(error.what(), error.hint());
+  }
   if (recipe && asset) {
     workspace.answer(workspace.json() ? "{\"recipe\": " + recipe->text +
                                             ", \"asset\": " + json_answer(*asset) + "}\n"
