@@ -114,7 +114,7 @@ TEST_CASE("edited: a file that appears in an empty code folder is a change") {
   fs::create_directory(folder / "code");
   fs::create_directory(sabath.folder() / "edit");
   const std::string seen = "while stage go ran";
-  const json edited = run(sabath, folder, "the recipe's folder was changed " + seen + ": new");
+  const json edited = run(sabath, folder, "the recipe's folder was changed " + seen);
   CHECK(facet(edited, "code").contains("changed " + seen));
   fs::remove(folder / "code/new");
   CHECK_FALSE(run(sabath, folder)["code_state"].contains("changed"));
