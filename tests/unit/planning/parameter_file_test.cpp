@@ -86,8 +86,9 @@ TEST_CASE("parameter file: an INI file gives the parameters that it has") {
   CHECK(benchmark.read("[Global_Params]\ndense=[500, 500]\nlearning_rate = 1e-4\n") ==
         Set{{"widths", "500,500"}, {"rate", "0.0001"}});
   CHECK(benchmark.read("[Global_Params]\r\ndense = (1_000,)\r\nlearning_rate = .5\r\n") ==
-        Set{{"widths", "1000"}, {"rate", "0.5"}});
-  CHECK(benchmark.read(ini) == Set{{"widths", "1000,1000,1000"}, {"rate", "0.001"}});
+        Set{{"rate", "0.5"}});  // a usual value leaves the parameter to a sweep
+  CHECK(benchmark.read(ini) == Set{{"widths", "1000,1000,1000"}});
+  CHECK(benchmark.read("[Global_Params]\noptimizer = 'adam'  # as usual\n").empty());
   CHECK(benchmark.read("").empty());
 }
 
@@ -102,6 +103,57 @@ TEST_CASE("parameter file: what an INI file must not say is named") {
                  "mine.txt:2: 'nonsense' is not key = value"));
   CHECK(contains(benchmark.refusal("[Global_Params]\nloss=mse\nloss=mse\n"),
                  "mine.txt:3: 'loss' stands twice"));
+}
+
+TEST_CASE("parameter file: values of another type are refused in every format") {
+  const Benchmark benchmark = uno();
+  const auto of = [&](const std::string& line) {
+    return benchmark.refusal("[Global_Params]\n" + line);
+  };
+  CHECK(contains(of("dense = 5"), "'Global_Params/dense' is 5, not a list"));
+  CHECK(contains(of("dense = [[1], 2]"), "not a list"));
+  CHECK(contains(of("dense = [1, 'a']"), "not a list"));
+  CHECK(contains(of("learning_rate = None"), "is null, not a number"));
+  CHECK(contains(of("learning_rate = True"), "is true, not a number"));
+  CHECK(contains(of("learning_rate = fast"), "is \"fast\", not a number"));
+  CHECK(contains(benchmark.refusal("P=1\n[P]\nx=1\n"), "'P' is a key and a section"));
+  CHECK(contains(benchmark.refusal("[Global_Params]\nloss=\xff\n"), "is not UTF-8"));
+}
+
+TEST_CASE("parameter file: texts of an INI file keep quotes, escapes and comments") {
+  const test::TempHome home;
+  base::write_file_atomically(home / "usual.txt", "a = 'x'  # which\nb = bare\nc = 'it\\'s'\n");
+  spec::Recipe recipe = spec::parse_recipe(
+      R"({"schema": 1, "name": "uno",
+          "parameters": {"a": {"type": "string", "default": "x"},
+                         "b": {"type": "string", "default": "bare"}},
+          "parameter_file": {"file": "usual.txt", "format": "ini", "keys": {"a": "a", "b": "b"}},
+          "stages": [{"name": "go", "run": ["cat", "{parameters}"]}]})",
+      "recipe.json");
+  recipe.directory = std::filesystem::path(home / "usual.txt").parent_path();
+  const auto written = [&](const char* a, const char* b) {
+    return write_parameter_file(recipe, {{"a", std::string(a)}, {"b", std::string(b)}});
+  };
+  CHECK(written("y", "other") == "a = 'y'  # which\nb = other\nc = 'it\\'s'\n");
+  CHECK(written("x\nlr=9", "5") == "a = 'x\\nlr=9'  # which\nb = '5'\nc = 'it\\'s'\n");
+  CHECK(read_parameter_file(recipe, written("x\nlr=9", "5"), "x") ==
+        Set{{"a", "x\nlr=9"}, {"b", "5"}});
+}
+
+TEST_CASE("parameter file: YAML keeps the texts of values that nobody changes") {
+  const Benchmark benchmark{
+      "yaml",
+      "model: {dense: [8]}\noptimizer: {rate: 1e-05}\na: no\nb: 0x10\nc: 010\nd: 1_000\ne: .inf\n",
+      R"({"widths": "model/dense", "rate": "optimizer/rate"})"};
+  const std::string text = benchmark.written({9}, 1e-5);
+  for (const char* kept :
+       {"rate: 1e-05", "a: no", "b: 0x10", "c: 010", "d: 1_000", "e: .inf", "[9]"}) {
+    CAPTURE(kept, text);
+    CHECK(contains(text, kept));
+  }
+  CHECK(benchmark.written({8}, 1e-5) == base::read_file(benchmark.home / "usual.txt"));
+  CHECK(contains(benchmark.refusal("a: !!str 5\n"), "has the tag"));
+  CHECK(contains(benchmark.refusal("a: no\n---\na: no\n"), "more than one document"));
 }
 
 TEST_CASE("parameter file: an INI file is written with its comments and other lines") {
@@ -149,7 +201,9 @@ TEST_CASE("parameter file: JSON is read and written") {
   const Benchmark benchmark{"json", json, R"({"widths": "model/dense", "rate": "rate"})"};
   CHECK(benchmark.read(R"({"rate": 2})") == Set{{"rate", "2"}});
   CHECK(benchmark.read(benchmark.written({1, 2}, 0.5)) == Set{{"widths", "1,2"}, {"rate", "0.5"}});
-  CHECK(contains(benchmark.refusal("{"), "mine.txt: is not JSON, at byte"));
+  CHECK(contains(benchmark.refusal("{"), "mine.txt:"));
+  CHECK(contains(benchmark.refusal(R"({"rate": 1e999})"), "mine.txt"));
+  CHECK(contains(benchmark.refusal(R"({"rate": 1, "rate": 2})"), "mine.txt"));
 }
 
 TEST_CASE("parameter file: a recipe whose file lacks a key, or is not there, says so") {
