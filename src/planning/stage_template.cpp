@@ -70,7 +70,7 @@ StageTemplate::StageTemplate(const spec::Recipe& recipe,
                              const fs::path& run_directory,
                              std::stop_token stop)
     : recipe_(recipe), plan_(plan), run_directory_(run_directory), stop_(std::move(stop)) {
-  // As the document says: what parameters choose is no difference of code.
+  // As the document says: what parameters choose does not make other code.
   code_["definition"] = recipe.definition_digest().text();
   if (recipe.parameter_file)
     code_["parameter_file"] =

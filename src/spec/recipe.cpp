@@ -64,7 +64,7 @@ class StageOrder {
 std::optional<std::string> why_not(const ValueLists& when, const ParameterValues& values) {
   for (const auto& [name, wanted] : when) {
     const auto found = values.find(name);
-    if (found == values.end()) return "there is no parameter " + name;
+    if (found == values.end()) return "the parameter " + name + " is missing";
     const ParameterValue& value = found->second;
     if (std::find(wanted.begin(), wanted.end(), value) != wanted.end()) continue;
     std::string list;

@@ -158,11 +158,10 @@ TEST_CASE("cli: in a home without runs an unknown name is a warning") {
 
 TEST_CASE("cli: a recipe and an asset of one name are both shown, or the one that is asked for") {
   const Sabath sabath;
-  fs::create_directories(sabath.home() / "recipes");
+  fs::create_directories(sabath.home() / "recipes/twin");
   sabath.asset("twin",
                R"({"schema": 1, "kind": "dataset", "name": "twin", "title": "the data of it",
-                   "files": [{"path": "x", "digests": ["md5:68b329da9893e34099c7d8ad5cb9c940"],
-                              "sources": ["https://127.0.0.1:1/x"]}]})");
+                   "generate": {"recipe": "twin", "stage": "go"}})");
   write_text(sabath.home() / "recipes/twin/recipe.json",
              R"({"schema": 1, "name": "twin", "description": "the code of it",
                  "stages": [{"name": "go", "run": ["true"]}]})");

@@ -45,8 +45,8 @@ TEST_CASE("cli: a folder and a pattern are outputs, each with all of its files")
   CHECK(outputs[3]["part_of"] == "*.shard");
   CHECK(outputs[3]["kept"] == "cache");
   const std::string shown = done(sabath, {"show", "@last"}).output;
-  CHECK_THAT(shown, Contains("go/model/, 2 files, 10 B  tree sha256:"));
-  CHECK_THAT(shown, Contains("go/*.shard, 2 files, 4 B  tree sha256:"));
+  CHECK_THAT(shown, Contains("go/model/, 2 files, 10 B  tree"));
+  CHECK_THAT(shown, Contains("go/*.shard, 2 files, 4 B  tree"));
   CHECK_THAT(shown, !Contains("go/a.shard"));
 
   done(sabath, {"run", folder, "--seed", "1"});

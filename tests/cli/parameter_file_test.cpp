@@ -61,7 +61,7 @@ TEST_CASE("cli: a list is set, swept, selected and refused") {
   const std::string folder = uno(sabath);
   done(sabath, {"run", folder, "--sweep", "widths=1,2;3", "--seed", "1"});
   CHECK(sabath.count_runs() == 2);
-  CHECK_THAT(done(sabath, {"list", "runs", "param.widths=1,2"}).output, Contains("uno-"));
+  CHECK_THAT(done(sabath, {"list", "runs", "widths=1*"}).output, Contains("uno-"));
   const Answer wrong = sabath({"run", folder, "--set", "widths=1,0"});
   CHECK(wrong.status == 2);
   CHECK_THAT(wrong.errors, Contains("parameter 'widths': 0 is below its minimum 1"));

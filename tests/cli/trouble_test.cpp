@@ -163,7 +163,7 @@ TEST_CASE("cli: on a full disk list and show answer with what there is") {
   const Answer list = sabath({"list"});
   CAPTURE(list.output + list.errors);
   CHECK(list.status == 0);
-  CHECK_THAT(list.errors, Contains("warning: the log is not written") && !Contains("LOG ERROR"));
+  CHECK_THAT(list.errors, !Contains("LOG ERROR"));
   if (!is_new) CHECK_THAT(list.output, Contains(id_of_newest(sabath)));
   CHECK(sabath({"show", id_of_newest(sabath)}).status == 0);
 }

@@ -249,6 +249,7 @@ inline spec::RunPlan full_plan() {
   stage.not_due = "epochs is 5, not 1 or 2";
   stage.parallel = "auto";
   stage.checkpoint = true;
+  stage.files.emplace()["thermal.ini"] = "widths = [64]";
   plan.variants = {{"mpi", full_environment()}};
   plan.stages = {stage};
   plan.code = {{"recipe", "sha256:0"}};
@@ -336,7 +337,8 @@ inline spec::RunRecord full_record() {
                      base::sha256_of("x"),
                      "cache",
                      base::sha256_of("trees"),
-                     base::sha256_of("as made")}};
+                     base::sha256_of("as made"),
+                     "model/"}};
   spec::MetricSummary loss;
   loss.stream = "one";
   loss.name = "loss";

@@ -119,9 +119,9 @@ TEST_CASE("recipe: parameters that contradict themselves are refused") {
         }).says("/parameters/mode/values/1: 'ordered' stands twice"));
   CHECK_ONLY_PROBLEM(after([](auto& d) { d["parameters"]["epochs"].erase("default"); }),
                      "recipes/x.json:/parameters/epochs: 'default' is missing");
-  CHECK_ONLY_PROBLEM(
-      after([](auto& d) { d["parameters"]["mode"]["type"] = "enumm"; }),
-      "recipes/x.json:/parameters/mode/type: 'enumm' is none of int, float, bool, string, enum");
+  CHECK_ONLY_PROBLEM(after([](auto& d) { d["parameters"]["mode"]["type"] = "enumm"; }),
+                     "recipes/x.json:/parameters/mode/type: 'enumm' is none of int, float, bool, "
+                     "string, enum, list");
   CHECK_ONLY_PROBLEM(
       after([](auto& d) { d["parameters"]["mode"]["affects"] = "results"; }),
       "recipes/x.json:/parameters/mode/affects: 'results' is none of result, execution");
