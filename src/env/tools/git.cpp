@@ -167,10 +167,13 @@ void require_repository_url(const std::string& url, const std::string& place) {
 
 std::string submodule_url(const std::string& parent, const std::string& url) {
   // Many repositories name their parts as those who can push to them do.
-  static const base::Form by_ssh(
-      "(?:ssh://)?[A-Za-z0-9_.-]+@([A-Za-z0-9.-]+)(?::/?|(?::22)?/)([^:]+)");
-  if (const auto parts = by_ssh.parts(url); parts && parent.starts_with("https://"))
-    return "https://" + parts->at(1) + "/" + parts->at(2);
+  static const base::Form as_url("ssh://[A-Za-z0-9_.-]+@([A-Za-z0-9.-]+)(?::22)?/([^:]+)");
+  static const base::Form as_place("[A-Za-z0-9_.-]+@([A-Za-z0-9.-]+):/?([^:]+)");
+  for (const base::Form* form : {&as_url, &as_place}) {
+    const auto parts = form->parts(url);
+    if (parts && parent.starts_with("https://"))
+      return "https://" + parts->at(1) + "/" + parts->at(2);
+  }
   if (!url.starts_with("./") && !url.starts_with("../")) return url;
   std::string base = parent;
   std::string rest = url;
