@@ -196,11 +196,11 @@ void read_cells(const std::vector<std::string>& fields,
     } else if (value) {
       row.metrics.emplace_back(name, *value);
       const auto count = counts.find(name);
-      const std::string_view cell = base::csv_cell(fields[column]);
-      if (count == counts.end()) continue;
-      if (const std::string why = why_no_share(cell, *value, count->second); !why.empty())
-        row.doubts.push_back(place + base::printable(name) + " is " + base::printable(cell) +
-                             ", which " + why);
+      const std::string doubt =
+          count == counts.end()
+              ? ""
+              : why_no_share(base::csv_cell(fields[column]), *value, count->second);
+      if (!doubt.empty()) row.doubts.push_back(place_of_cell(name, column) + doubt);
     } else if (problem == "is too small" || problem == "is too large") {
       problems.add(place_of_cell(name, column) + std::string(problem),
                    "a double holds numbers from about 4.9e-324 to 1.8e308");

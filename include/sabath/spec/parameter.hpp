@@ -2,7 +2,6 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include <compare>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -18,7 +17,8 @@ using ParameterItem = std::variant<bool, std::int64_t, double, std::string>;
 struct ParameterList {
   std::vector<ParameterItem> items{};
 
-  auto operator<=>(const ParameterList&) const = default;
+  bool operator==(const ParameterList&) const = default;
+  bool operator<(const ParameterList& other) const { return items < other.items; }
 };
 using ParameterValue = std::variant<bool, std::int64_t, double, std::string, ParameterList>;
 using ParameterValues = std::map<std::string, ParameterValue>;

@@ -256,9 +256,9 @@ TEST_CASE("cli: a published value that is no share of its count is a likely misp
       sabath, "host,acc\na,0.9919\nb,0.99195\nc,1.2\nd,0.992\ne,\n", {"--count", "acc=10000"});
   CHECK(answer.status == 0);
   CHECK_THAT(answer.errors,
-             Contains(":3: acc is 0.99195, which is not k/10000: likely a misprint"));
+             Contains(":3: acc is '0.99195', which is not k/10000: likely a misprint"));
   CHECK_THAT(answer.errors, Contains("9919/10000 = 0.9919 and 9920/10000 = 0.992"));
-  CHECK_THAT(answer.errors, Contains(":4: acc is 1.2, which is not a share of 10000"));
+  CHECK_THAT(answer.errors, Contains(":4: acc is '1.2', which is not a share of 10000"));
   CHECK_THAT(answer.output,
              Contains("5 runs of t imported") && Contains("2 values cannot be right"));
   const Answer real = sabath({"import",

@@ -181,5 +181,5 @@ TEST_CASE("import: a share of a count is k/N, as far as it is printed and a floa
   }
   CHECK(doubts("large", "0.993925690650939").empty());
   CHECK(doubts("large", "0.993935690650939").size() == 1);
-  CHECK(contains(doubts("large", "0.993935690650939").front(), ":2: large is 0.993935690650939"));
+  CHECK(contains(doubts("large", "0.993935690650939").front(), ":2: large is '0.993935690650939'"));
 }

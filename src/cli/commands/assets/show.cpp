@@ -311,10 +311,20 @@ bool show_study(const std::string& name, Workspace& workspace) {
   return true;
 }
 
-int run_show(const ShowOptions& options, Workspace& workspace) {
-  if (names_a_run(options.name)) return show_run(options, workspace);
-  if (show_study(options.name, workspace)) return exit_done;
-  std::string guess;  // the nearest recipe or asset
+/// "recipe" and "mnist" of "recipe:mnist"; an empty kind where none is given.
+std::pair<std::string, std::string> kind_and_name(const std::string& text) {
+  const std::size_t colon = std::min(text.find(':'), text.size());
+  const std::string kind = text.substr(0, colon);
+  if (kind != "recipe" && kind != "asset") return {"", text};
+  return {kind, text.substr(colon + 1)};
+}
+
+/// Shows a recipe, an asset, or both where they have one name; false where there is none. `guess`
+/// gets the nearest name.
+bool show_documents(const std::string& kind,
+                    const std::string& name,
+                    std::string& guess,
+                    Workspace& workspace) {
   const auto look_up = [&](const auto& find) -> std::optional<decltype(find())> {
     try {
       return find();
@@ -325,11 +335,6 @@ int run_show(const ShowOptions& options, Workspace& workspace) {
     }
   };
   const home::Documents& documents = workspace.documents();
-  // "recipe:mnist" and "asset:mnist" name one of two documents that are called the same.
-  const std::size_t colon = options.name.find(':');
-  const std::string kind = options.name.substr(0, colon == std::string::npos ? 0 : colon);
-  const bool has_kind = kind == "recipe" || kind == "asset";
-  const std::string name = has_kind ? options.name.substr(colon + 1) : options.name;
   std::optional<spec::Recipe> recipe;
   std::optional<spec::Asset> asset;
   if (kind != "asset") recipe = look_up([&] { return documents.recipe(name); });
@@ -339,18 +344,26 @@ int run_show(const ShowOptions& options, Workspace& workspace) {
     if (!recipe) throw;
     workspace.observer().warn(error.what(), error.hint());
   }
-  if (recipe && asset) {
-    workspace.answer(workspace.json() ? "{\"recipe\": " + recipe->text +
-                                            ", \"asset\": " + json_answer(*asset) + "}\n"
-                                      : recipe_text(*recipe) + "\n" + asset_text(*asset));
-    return exit_done;
+  if (!recipe && !asset) return false;
+  const std::string between = recipe && asset ? "\n" : "";
+  std::string text =
+      (recipe ? recipe_text(*recipe) : "") + between + (asset ? asset_text(*asset) : "");
+  if (workspace.json()) {
+    text = recipe ? recipe->text : json_answer(*asset);
+    if (recipe && asset)
+      text = "{\"recipe\": " + recipe->text + ", \"asset\": " + json_answer(*asset) + "}\n";
   }
-  if (recipe) {
-    workspace.answer(workspace.json() ? recipe->text : recipe_text(*recipe));
-    return exit_done;
-  }
-  if (asset) return answer_with(*asset, asset_text(*asset), workspace);
-  if (has_kind)
+  workspace.answer(text);
+  return true;
+}
+
+int run_show(const ShowOptions& options, Workspace& workspace) {
+  if (names_a_run(options.name)) return show_run(options, workspace);
+  if (show_study(options.name, workspace)) return exit_done;
+  std::string guess;  // the nearest recipe or asset
+  const auto [kind, name] = kind_and_name(options.name);
+  if (show_documents(kind, name, guess, workspace)) return exit_done;
+  if (!kind.empty())
     throw base::Error(base::ErrorKind::not_found,
                       "no " + kind + " is called '" + base::printable(name) + "'",
                       guess.empty() ? "'sabath search' lists them" : guess);
