@@ -9,6 +9,7 @@
 #include <sabath/probe/host_probe.hpp>
 #include <sabath/spec/output_rule.hpp>
 
+#include <algorithm>
 #include <map>
 
 namespace sabath::execution {
@@ -46,6 +47,30 @@ void reuse_trees(const StageContext& context,
   output.trees = object->digest;
 }
 
+/// Objects of a stage's declared outputs, by path.
+struct DeclaredObjects {
+  std::map<std::string, cache::Object> objects{};
+  std::map<std::string, std::string> groups{};  ///< path -> the folder or pattern that has it
+
+  /// Returns false where an output, or its object, is not in the cache.
+  bool find_all(const StageContext& context,
+                const spec::PlannedStage& stage,
+                const cache::StageOutputs& known) {
+    return std::ranges::all_of(stage.outputs, [&](const std::string& declared) {
+      bool is_there = false;
+      for (const auto& [path, digest] : known.outputs) {
+        if (!spec::declares(declared, path)) continue;
+        is_there = true;
+        const auto object = context.cache.find(digest);
+        if (!object) return false;
+        const bool is_new = objects.emplace(path, *object).second;
+        if (is_new && spec::is_group(declared)) groups.emplace(path, declared);
+      }
+      return is_there;
+    });
+  }
+};
+
 }  // namespace
 
 bool reuse_outputs(const StageContext& context,
@@ -54,21 +79,9 @@ bool reuse_outputs(const StageContext& context,
                    StageResult& result) {
   const auto known = context.cache.stage_outputs(key);
   if (!known) return false;
-  std::map<std::string, cache::Object> objects;
-  std::map<std::string, std::string> groups;
-  for (const std::string& declared : stage.outputs) {
-    bool is_there = false;
-    for (const auto& [path, digest] : known->outputs) {
-      if (!spec::declares(declared, path)) continue;
-      is_there = true;
-      if (objects.contains(path)) continue;
-      const auto object = context.cache.find(digest);
-      if (!object) return false;
-      objects.emplace(path, *object);
-      if (spec::is_group(declared)) groups.emplace(path, declared);
-    }
-    if (!is_there) return false;
-  }
+  DeclaredObjects declared;
+  if (!declared.find_all(context, stage, *known)) return false;
+  const auto& objects = declared.objects;
   std::map<std::string, cache::Object> kept;
   for (const auto& [name, digest] : known->outputs) {
     if (name.front() != kept_prefix || objects.contains(name)) continue;
@@ -78,7 +91,7 @@ bool reuse_outputs(const StageContext& context,
     kept.emplace(name.substr(1), *object);
   }
   make_real_folders(context.files.directory(), context.directory(stage.name));
-  if (!groups.empty()) {
+  if (!declared.groups.empty()) {
     // What an earlier attempt left would be taken for a part of the folder.
     refuse_links(context.files.directory(), context.files.outputs(stage.name));
     base::remove_tree(context.files.outputs(stage.name));
@@ -99,7 +112,8 @@ bool reuse_outputs(const StageContext& context,
     }
     spec::OutputRecord output{
         stage.name, path, object.size_bytes, object.digest, "cache", {}, {}, {}};
-    if (groups.contains(path)) output.part_of = groups.at(path);
+    if (const auto group = declared.groups.find(path); group != declared.groups.end())
+      output.part_of = group->second;
     note_known(destination, context.stamps);
     reuse_trees(context, *known, output);
     result.outputs.push_back(std::move(output));

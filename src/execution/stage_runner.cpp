@@ -271,30 +271,36 @@ class StageRunner {
   }
 
   void hash_outputs(StageResult& result) const {
-    const spec::PlannedStage& stage = one_.stage;
-    const fs::path folder = context_.files.outputs(stage.name);
     std::set<std::string> hashed;
-    for (const std::string& declared : stage.outputs) {
-      const bool is_group = spec::is_group(declared);
-      const std::vector<std::string> paths = files_of(folder, declared);
-      std::string problem = paths.empty() ? "has no file" : "";
-      for (const std::string& path : paths) {
-        if (!problem.empty()) break;
-        problem = output_problem(context_.files.directory(), folder, folder / path);
-        if (is_group && !(base::is_safe_relative_path(path) && base::is_utf8(path)))
-          problem = "has a name with control characters, or that is not UTF-8";
-        if (!problem.empty() && is_group) problem = "has '" + path + "', which " + problem;
-        if (!problem.empty() || !hashed.insert(path).second) continue;
-        result.outputs.push_back(hash_one(path));
-        if (is_group) result.outputs.back().part_of = declared;
-      }
-      if (problem.empty() && is_group && files_of(folder, declared) != paths)
-        problem = "got or lost files while it was hashed";
+    for (const std::string& declared : one_.stage.outputs) {
+      const std::string problem = hash_declared(declared, hashed, result);
       if (problem.empty()) continue;
       result.record.state = "failed";
       result.record.message = "the declared output '" + declared + "' " + problem;
       return;
     }
+  }
+
+  /// Hashes the files of a declared output that are not in `hashed`, and says what is wrong.
+  std::string hash_declared(const std::string& declared,
+                            std::set<std::string>& hashed,
+                            StageResult& result) const {
+    const fs::path folder = context_.files.outputs(one_.stage.name);
+    const bool is_group = spec::is_group(declared);
+    const std::vector<std::string> paths = files_of(folder, declared);
+    if (paths.empty()) return "has no file";
+    for (const std::string& path : paths) {
+      std::string problem = output_problem(context_.files.directory(), folder, folder / path);
+      if (is_group && !(base::is_safe_relative_path(path) && base::is_utf8(path)))
+        problem = "has a name with control characters, or that is not UTF-8";
+      if (!problem.empty())
+        return is_group ? "has '" + base::printable(path) + "', which " + problem : problem;
+      if (!hashed.insert(path).second) continue;
+      result.outputs.push_back(hash_one(path));
+      if (is_group) result.outputs.back().part_of = declared;
+    }
+    const bool has_changed = is_group && files_of(folder, declared) != paths;
+    return has_changed ? "got or lost files while it was hashed" : "";
   }
 
   spec::OutputRecord hash_one(const std::string& path) const {

@@ -292,7 +292,7 @@ std::map<std::string, std::string> read_parameter_file(const spec::Recipe& recip
 
 std::string write_parameter_file(const spec::Recipe& recipe, const spec::ParameterValues& values) {
   const spec::ParameterFile& file = file_of(recipe);
-  const std::string text = template_text(recipe);
+  std::string text = template_text(recipe);
   Json document = parse(file.format, text, file.file);
   for (const auto& [name, path] : file.keys)
     document[pointer_to(path, document, file.file)] = spec::to_json(values.at(name));

@@ -76,7 +76,8 @@ std::vector<spec::PlannedInput> RecipePreparer::fetch_inputs(
   assets::FetchOptions options;
   options.has_login = tools_.has_login;
   options.offline = request.offline;
-  for (const auto& [role, name] : wanted) {
+  for (const auto& wish : wanted) {
+    const std::string& role = wish.first;
     // A repetition has the bytes of the run that it repeats, whatever its parameters choose.
     const spec::PlannedInput* const known = input_of(request, role);
     const auto has_role = [&](const spec::PlannedInput& input) { return input.role == role; };
@@ -87,7 +88,7 @@ std::vector<spec::PlannedInput> RecipePreparer::fetch_inputs(
       inputs.back().path = tree->path.string();
       continue;
     }
-    const std::string& asset = known == nullptr ? name : known->asset;
+    const std::string& asset = known == nullptr ? wish.second : known->asset;
     const assets::FetchedAsset fetched =
         fetcher(observer, stop).fetch(tools_.documents.asset(asset), options, observer, stop);
     inputs.push_back({role, asset, fetched.version, fetched.digest, fetched.path.string()});
