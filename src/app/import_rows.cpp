@@ -164,6 +164,14 @@ std::string why_no_share(std::string_view cell, double value, std::uint64_t tota
       above / all);
 }
 
+std::string doubt_of(const std::string& metric,
+                     std::string_view cell,
+                     double value,
+                     const std::map<std::string, std::uint64_t>& counts) {
+  const auto count = counts.find(metric);
+  return count == counts.end() ? "" : why_no_share(cell, value, count->second);
+}
+
 void read_cells(const std::vector<std::string>& fields,
                 const Wanted& wanted,
                 const std::map<std::string, std::uint64_t>& counts,
@@ -195,11 +203,7 @@ void read_cells(const std::vector<std::string>& fields,
           "metric");
     } else if (value) {
       row.metrics.emplace_back(name, *value);
-      const auto count = counts.find(name);
-      const std::string doubt =
-          count == counts.end()
-              ? ""
-              : why_no_share(base::csv_cell(fields[column]), *value, count->second);
+      const std::string doubt = doubt_of(name, base::csv_cell(fields[column]), *value, counts);
       if (!doubt.empty()) row.doubts.push_back(place_of_cell(name, column) + doubt);
     } else if (problem == "is too small" || problem == "is too large") {
       problems.add(place_of_cell(name, column) + std::string(problem),

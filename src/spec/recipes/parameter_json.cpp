@@ -17,7 +17,7 @@ namespace {
 const std::vector<std::string> type_words{"int", "float", "bool", "string", "enum", "list"};
 
 /// The words of the first `count` types are known.
-std::optional<ParameterType> read_type(base::JsonReader reader, std::size_t count) {
+std::optional<ParameterType> read_type(base::JsonReader reader, std::ptrdiff_t count) {
   const std::string word = reader.one_of({type_words.begin(), type_words.begin() + count});
   if (!reader.is_string() || reader.string() != word) return std::nullopt;
   return static_cast<ParameterType>(std::ranges::find(type_words, word) - type_words.begin());
@@ -161,7 +161,7 @@ Parameter read_parameter(const std::string& name, base::JsonReader reader) {
   Parameter parameter;
   parameter.name = name;
   check_name(name, reader);
-  const auto type = read_type(reader.required("type"), type_words.size());
+  const auto type = read_type(reader.required("type"), std::ssize(type_words));
   if (!type) return parameter;  // what its other keys mean depends on it
   parameter.type = *type;
   if (parameter.type == ParameterType::list) {

@@ -161,7 +161,9 @@ std::map<std::string, OutputRule> read_compare(const Recipe& recipe, JsonReader 
   for (const Stage& stage : recipe.stages)
     outputs.insert(outputs.end(), stage.outputs.begin(), stage.outputs.end());
   std::map<std::string, OutputRule> rules;
-  for (auto& [output, entry] : reader.members()) {
+  for (auto& member : reader.members()) {
+    const std::string& output = member.first;
+    JsonReader& entry = member.second;
     const bool is_known = std::ranges::any_of(outputs, [&](const std::string& declared) {
       return declared == output || (is_group(declared) && declares(declared, output));
     });

@@ -319,6 +319,19 @@ std::pair<std::string, std::string> kind_and_name(const std::string& text) {
   return {kind, text.substr(colon + 1)};
 }
 
+std::string documents_json(const std::optional<spec::Recipe>& recipe,
+                           const std::optional<spec::Asset>& asset) {
+  if (!asset) return recipe->text;
+  const std::string of_asset = json_answer(*asset);
+  return recipe ? "{\"recipe\": " + recipe->text + ", \"asset\": " + of_asset + "}\n" : of_asset;
+}
+
+std::string documents_text(const std::optional<spec::Recipe>& recipe,
+                           const std::optional<spec::Asset>& asset) {
+  if (!asset) return recipe_text(*recipe);
+  return recipe ? recipe_text(*recipe) + "\n" + asset_text(*asset) : asset_text(*asset);
+}
+
 /// Shows a recipe, an asset, or both where they have one name; false where there is none. `guess`
 /// gets the nearest name.
 bool show_documents(const std::string& kind,
@@ -345,15 +358,8 @@ bool show_documents(const std::string& kind,
     workspace.observer().warn(error.what(), error.hint());
   }
   if (!recipe && !asset) return false;
-  const std::string between = recipe && asset ? "\n" : "";
-  std::string text =
-      (recipe ? recipe_text(*recipe) : "") + between + (asset ? asset_text(*asset) : "");
-  if (workspace.json()) {
-    text = recipe ? recipe->text : json_answer(*asset);
-    if (recipe && asset)
-      text = "{\"recipe\": " + recipe->text + ", \"asset\": " + json_answer(*asset) + "}\n";
-  }
-  workspace.answer(text);
+  workspace.answer(workspace.json() ? documents_json(recipe, asset)
+                                    : documents_text(recipe, asset));
   return true;
 }
 
