@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """`sabath explain` on random recipes, every answer compared with the truth table of the recipe.
 
-explain_causes.py SABATH      SABATH_SOAK_RECIPES: how many (default 50; the proof in docs/verified.md: 200); SABATH_SOAK_SEED: of the recipes
+explain_causes.py SABATH      SABATH_SOAK_RECIPES: how many (default 200); SABATH_SOAK_SEED: of the recipes
 
 A recipe has 2 to 5 parameters and a loss with one to four causes: a parameter alone, some only together, one that another masks, two that
 cancel each other. Each is explained in three calls of one home: the first is interrupted, or has a budget that may be too small; the second
@@ -19,7 +19,7 @@ import tempfile
 import time
 
 sabath = os.path.realpath(sys.argv[1])
-recipes = int(os.environ.get("SABATH_SOAK_RECIPES", "50"))
+recipes = int(os.environ.get("SABATH_SOAK_RECIPES", "200"))
 seed = int(os.environ.get("SABATH_SOAK_SEED", "1"))
 counts = collections.Counter()
 
