@@ -4,11 +4,10 @@ import h5py
 
 
 def save_weights(path, model):
-    """Writes each variable to `LAYER/VARIABLE`, in the order of the model."""
+    """Writes each variable to its path in the model: `LAYER/VARIABLE`, and the layers above it where layers are nested."""
     with h5py.File(path, "w") as file:
-        for layer in model.layers:
-            for variable in layer.weights:
-                file.create_dataset(f"{layer.name}/{variable.name}", data=variable.numpy())
+        for variable in model.weights:
+            file.create_dataset(variable.path.removeprefix(f"{model.name}/"), data=variable.numpy())
 
 
 def save_arrays(path, **arrays):

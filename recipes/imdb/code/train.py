@@ -22,8 +22,7 @@ def main():
     (train_reviews, y_train), (test_reviews, y_test) = read_reviews(find_data(options.data, NAME))
     keras = setup_keras(options.seed, options.threads)
     import tensorflow
-    from common.nested_weights import save_nested_weights
-    from common.weights import save_arrays
+    from common.weights import save_arrays, save_weights
 
     if options.labels == "shuffled":
         y_train = shuffled(y_train, options.seed)
@@ -53,7 +52,7 @@ def main():
     )
     print(f"{model.count_params()} parameters; test reviews {len(y_test)}")
     print(f"correct: network {correct}, bag of words {baseline}")
-    save_nested_weights(options.output / "weights.h5", model)
+    save_weights(options.output / "weights.h5", model)
     save_arrays(options.output / "predictions.h5", chances=chances, bag_of_words=odds, labels=y_test)
 
 
