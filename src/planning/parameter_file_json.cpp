@@ -21,7 +21,6 @@ using base::ErrorKind;
 using Json = nlohmann::ordered_json;
 using Pointer = Json::json_pointer;
 
-constexpr std::uint64_t most_bytes = 16U << 20U;
 constexpr std::size_t deepest = 64;
 constexpr std::size_t most_nodes = 1'000'000;
 
@@ -235,7 +234,7 @@ const spec::ParameterFile& file_of(const spec::Recipe& recipe) {
 }
 
 std::string template_text(const spec::Recipe& recipe) {
-  return base::read_file(recipe.directory / file_of(recipe).file, most_bytes);
+  return base::read_file(recipe.directory / file_of(recipe).file);
 }
 
 /// The path must be in the recipe's own file.

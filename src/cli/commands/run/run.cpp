@@ -124,7 +124,7 @@ planning::RunRequest request_from(const RunOptions& options, Workspace& workspac
   request.set = assignments("--set", options.set);
   if (!options.parameters.empty())
     request.set.merge(planning::read_parameter_file(
-        request.recipe, base::read_file(options.parameters, 16U << 20U), options.parameters));
+        request.recipe, base::read_file(options.parameters), options.parameters));
   planning::resolve_parameters(
       request.recipe, request.set, options.recipe);  // before any folder is made
   request.seed = options.seed;
