@@ -154,7 +154,7 @@ class StageRunner {
         result.record.message += "; " + *removed;
         return;
       }
-      if (one_.stop.stop_requested()) return;
+      if (process.end == base::ProcessEnd::stopped) return;
       std::optional<std::string> reason;
       if (one_.number <= retry.times)
         reason = why_again(retry, process, context_.directory(stage.name));
@@ -162,14 +162,17 @@ class StageRunner {
         result.record.message += "; it was tried " + std::to_string(one_.number) + " times";
       if (!reason) return;
       spec::StageRecord& failed = result.record;
-      context_.observer.warn("stage " + stage.name + ": " + failed.message,
-                             *reason + ": it is tried again");
       tries.push_back({failed.started,
                        failed.wall_s,
                        failed.exit_code,
                        failed.signal,
                        failed.message,
                        *reason});
+      // A stop may come between the end of the command and this line.
+      if (!one_.stop.stop_requested()) {
+        context_.observer.warn("stage " + stage.name + ": " + failed.message,
+                               *reason + ": it is tried again");
+      }
       if (!base::wait_unless_stopped(retry.pause, one_.stop)) {
         failed.state = "interrupted";
         failed.message += "; the run was stopped before it was tried again";
