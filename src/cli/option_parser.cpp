@@ -57,6 +57,14 @@ OptionParser::Problem problem_of(const CLI::App& program, const CLI::ParseError&
               base::did_you_mean(word, commands, problem.hint),
               problem.command};
   }
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr &&
+      problem.message.ends_with(" missing")) {
+    const std::string name = problem.message.substr(0, problem.message.find(':'));
+    problem.message = "option '" + name + "' needs a value";
+    for (const auto& [option, description] : outline_of(*command).options) {
+      if (option == name) problem.hint = name + ": " + description;
+    }
+  }
   if (dynamic_cast<const CLI::RequiredError*>(&error) == nullptr) return problem;
   if (!commands.empty() && !is_program) {
     problem.message = problem.command + ": a command is missing";

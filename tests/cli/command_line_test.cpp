@@ -78,6 +78,7 @@ TEST_CASE("cli: words that were not understood are named, with the nearest that 
            {{"run", "--seeed", "3", "x"}, "unknown option '--seeed'", "did you mean '--seed'?"},
            {{"run", "x", "--seeed=3"}, "unknown option '--seeed'", "did you mean '--seed'?"},
            {{"compare", "--xyzzy", "3"}, "unknown option '--xyzzy'", "'sabath compare --help'"},
+           {{"run", "x", "--seeds"}, "option '--seeds' needs a value", "--seeds: "},
            {{"--quiett", "list", "runs"}, "unknown option '--quiett'", "did you mean '--quiet'?"},
            {{"compare"},
             "compare: 'a' is missing: a run (id",
