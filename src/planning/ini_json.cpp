@@ -161,25 +161,57 @@ bool is_plain(const std::string& text) {
          text.find_first_of("'\"#;") == std::string::npos && std::ranges::none_of(text, is_control);
 }
 
-/// Calls `take(section, key, value, line)` for each line; key and value are empty where it has
-/// none.
+bool is_comment(std::string_view content) {
+  return content.empty() || content.front() == '#' || content.front() == ';';
+}
+
+/// Returns the length of the first line of `text`, with the lines that continue its value: as in
+/// Python, these are indented more.
+std::size_t whole_length(std::string_view text) {
+  const auto indent_of = [](std::string_view line) { return line.find_first_not_of(blanks); };
+  std::size_t end = std::min(text.find('\n'), text.size());
+  const std::size_t indent = indent_of(text.substr(0, end));
+  const std::string_view content = trimmed(text.substr(0, end));
+  if (is_comment(content) || content.find_first_of("=:") == std::string_view::npos) return end;
+  while (end < text.size()) {
+    const std::size_t next = std::min(text.find('\n', end + 1), text.size());
+    const std::string_view line = text.substr(end + 1, next - end - 1);
+    if (is_comment(trimmed(line)) || indent_of(line) <= indent) break;
+    end = next;
+  }
+  return end;
+}
+
+/// A value of several lines, each without the blanks around it.
+std::string unindented(std::string_view value) {
+  std::string text;
+  for (std::size_t at = 0; at <= value.size();) {
+    const std::size_t end = std::min(value.find('\n', at), value.size());
+    text += (at == 0 ? "" : "\n") + std::string(trimmed(value.substr(at, end - at)));
+    at = end + 1;
+  }
+  return text;
+}
+
+/// Calls `take(section, key, value, lines)` for each line, or value of several lines; key and value
+/// are empty where it has none.
 template <class Take>
 void for_each_line(std::string_view text, const Take& take) {
   std::string section;
   while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::size_t end = whole_length(text);
     const std::string_view line = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
     const std::string_view content = trimmed(line);
-    const bool is_comment = content.empty() || content.front() == '#' || content.front() == ';';
-    if (!is_comment && content.front() == '[' && content.back() == ']') {
+    const bool is_empty = is_comment(content);
+    if (!is_empty && content.front() == '[' && content.back() == ']') {
       section = std::string(trimmed(content.substr(1, content.size() - 2)));
       take(section, std::string_view(), std::string_view(), line);
       continue;
     }
-    const std::size_t sign = is_comment ? std::string_view::npos : content.find_first_of("=:");
+    const std::size_t sign = is_empty ? std::string_view::npos : content.find_first_of("=:");
     if (sign == std::string_view::npos) {
-      take(section, std::string_view(), is_comment ? std::string_view() : content, line);
+      take(section, std::string_view(), is_empty ? std::string_view() : content, line);
     } else {
       take(section, trimmed(content.substr(0, sign)), trimmed(content.substr(sign + 1)), line);
     }
@@ -190,9 +222,10 @@ void for_each_line(std::string_view text, const Take& take) {
 
 Json parse_ini(std::string_view text, const std::string& origin) {
   Json document = Json::object();
-  std::size_t number = 0;
-  for_each_line(text, [&](const std::string& section, auto key, auto value, auto) {
-    ++number;
+  std::size_t next = 1;
+  for_each_line(text, [&](const std::string& section, auto key, auto value, auto lines) {
+    const std::size_t number = next;
+    next += 1 + static_cast<std::size_t>(std::ranges::count(lines, '\n'));
     if (key.empty() && value.empty()) return;
     const auto refuse = [&](const std::string& problem) {
       throw base::Error(base::ErrorKind::usage,
@@ -202,7 +235,7 @@ Json parse_ini(std::string_view text, const std::string& origin) {
     Json& place = section.empty() ? document : document[section];
     if (!place.is_null() && !place.is_object()) refuse("'" + section + "' is a key and a section");
     if (place.contains(std::string(key))) refuse("'" + base::printable(key) + "' stands twice");
-    place[std::string(key)] = Literal(value).read().value_or(Json(std::string(value)));
+    place[std::string(key)] = Literal(value).read().value_or(Json(unindented(value)));
   });
   return document;
 }
@@ -218,7 +251,7 @@ std::string edit_ini(std::string_view text, const Json& values) {
     const bool is_there = place != nullptr && !key.empty() && other != place->end();
     Literal literal(value);
     const auto before = literal.read();
-    if (!is_there || before.value_or(Json(std::string(value))) == *other) {
+    if (!is_there || before.value_or(Json(unindented(value))) == *other) {
       edited += std::string(line) + "\n";
       return;
     }

@@ -105,6 +105,26 @@ TEST_CASE("parameter file: what an INI file must not say is named") {
                  "mine.txt:3: 'loss' stands twice"));
 }
 
+TEST_CASE("parameter file: a value of an INI file may take several lines, as in Python") {
+  constexpr const char* lines = R"([G]
+  dense = [1000,
+      1000,
+    1000]
+  ; a comment
+  rate =
+     0.001
+  text = one
+      two
+  last = 1
+)";
+  const Benchmark benchmark{"ini", lines, R"({"widths": "G/dense", "rate": "G/rate"})"};
+  CHECK(contains(benchmark.refusal("[G]\ntext = one\n\n"), "is \"one\", and the recipe keeps it"));
+  CHECK(benchmark.read("[G]\ntext = one\n  two\nrate = 2\n") == Set{{"rate", "2"}});
+  CHECK(contains(benchmark.refusal("[G]\ntext = one\n  two\nrate\n"), "mine.txt:4: 'rate' is not"));
+  const std::string written = benchmark.written({1, 2}, 0.5);
+  CHECK(contains(written, "dense = [1, 2]\n  ; a comment\n  rate =0.5\n  text = one\n      two\n"));
+}
+
 TEST_CASE("parameter file: values of another type are refused in every format") {
   const Benchmark benchmark = uno();
   const auto of = [&](const std::string& line) {
