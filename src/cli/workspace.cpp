@@ -245,17 +245,14 @@ app::RecipeRunner& Workspace::runner() {
   if (!runner_) {
     launcher_ = launch::local_launcher();
     const planning::RecipePreparer::Tools tools{
-        documents(),
-        environments(),
-        cache(),
-        fetching().fetchers(),
-        processes_,
-        clock_,
-        fetching().login_lookup(),
-        variant_.empty() ? configuration().environments.variant : variant_};
-    runner_.emplace(tools, *launcher_, folders(), program_path());
+        documents(), environments(), cache(), [this]() -> const auto& {return fetching().fetchers();
   }
-  return *runner_;
+  , processes_, clock_, fetching().login_lookup(),
+      variant_.empty() ? configuration().environments.variant : variant_
+};
+runner_.emplace(tools, *launcher_, folders(), program_path());
+}  // namespace sabath::cli
+return *runner_;
 }
 
 bool Workspace::answer(std::string_view text) const {

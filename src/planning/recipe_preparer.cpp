@@ -39,13 +39,15 @@ std::vector<std::string> what_cannot_fit(const RunRequest& request,
                                          const spec::ParameterValues& values,
                                          base::ProcessRunner& processes) {
   std::vector<std::string> problems;
-  const std::size_t cores = probe::usable_cores().size();
   for (const spec::Stage* stage : stages_of(request)) {
     const RunNeeds needs = needs_of(stage->resources);
     if (needs == RunNeeds{} || spec::why_not_due(*stage, values)) continue;
     if (needs.memory_bytes > 0)
       problems.push_back(memory_problem(stage->name, stage->resources, usable_memory(processes)));
-    problems.push_back(count_problem(stage->name, needs.cores, cores, "core(s)"));
+    if (needs.cores > 0) {
+      const std::size_t cores = probe::usable_cores().size();
+      problems.push_back(count_problem(stage->name, needs.cores, cores, "core(s)"));
+    }
     if (needs.gpus > 0)
       problems.push_back(count_problem(stage->name, needs.gpus, gpu_count(processes), "GPU(s)"));
   }
@@ -60,7 +62,7 @@ RecipePreparer::RecipePreparer(Tools tools, home::Folders folders, MakeAsset mak
 
 assets::AssetFetcher RecipePreparer::fetcher(base::Observer& observer, std::stop_token stop) {
   return {tools_.cache,
-          tools_.fetchers,
+          tools_.fetchers(),
           tools_.clock,
           [this, &observer, stop](const spec::Asset& asset, const assets::FetchOptions& options) {
             return make_asset_(asset, options.offline, observer, stop);

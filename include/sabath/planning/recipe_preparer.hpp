@@ -37,7 +37,8 @@ class RecipePreparer {
     const home::Documents& documents;
     env::EnvironmentStore& environments;
     cache::Cache& cache;
-    const std::vector<std::unique_ptr<fetch::Fetcher>>& fetchers;
+    /// Made when a data set is fetched: a run without one reads no descriptions of tools.
+    std::function<const std::vector<std::unique_ptr<fetch::Fetcher>>&()> fetchers;
     base::ProcessRunner& processes;
     base::Clock& clock;
     /// As in FetchOptions.

@@ -182,14 +182,14 @@ class Workbench {
   app::RecipeRunner runner{{store_.documents,
                             store_.environments,
                             store_.cache,
-                            store_.fetchers,
-                            processes,
-                            clock,
-                            {},
-                            {}},
-                           launcher,
-                           folders,
-                           "/opt/sabath"};
-};
+                            [this]() -> const auto& {return store_.fetchers;
+}, processes, clock, {}, {
+}
+}  // namespace sabath::test
+, launcher, folders, "/opt/sabath"
+}
+;
+}
+;
 
 }  // namespace sabath::test
