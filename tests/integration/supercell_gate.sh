@@ -15,7 +15,7 @@ breaks() {
 }
 
 baseline=$source/recipes/supercell/baseline.json
-small=(--seed 1 --set cells_x=48 --set cells_z=36 --set snapshots=151 --baseline "$baseline")
+small=(--seed 1 --set cells_x=48 --set cells_z=36 --set snapshots=151 --set truth_cells=40 --baseline "$baseline")
 expect 0 "$sabath" check supercell --set epochs=2 "${small[@]}" --junit "$work/junit.xml" --markdown "$work/summary.md"
 says '^RESULT +PASS'
 python3 -c '
@@ -31,6 +31,7 @@ expect 1 "$sabath" check "$work/physics" --set epochs=2 "${small[@]}" --junit "$
 says '^RESULT +FAIL'
 says 'the code is not that'
 grep -q '<failure ' "$work/junit.xml"
+says 'forecast/forecast_error'
 breaks sums src/gradient.cpp 'total_[i] += part.gradient[i];' 'total_[i] = part.gradient[i];'
 expect 1 "$sabath" check "$work/sums" --set epochs=2 "${small[@]}"
 # A baseline is of what was run: not of other parameters, and not of another definition.
