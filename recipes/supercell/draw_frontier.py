@@ -6,7 +6,7 @@ import csv
 import math
 import sys
 
-WIDTH, HEIGHT, LEFT, TOP, RIGHT, BOTTOM = 640, 400, 64, 16, 16, 48
+WIDTH, HEIGHT, LEFT, TOP, RIGHT, BOTTOM = 656, 400, 64, 16, 32, 48
 COLORS = {"0": "#1f77b4", "0.02": "#2ca02c", "0.25": "#9467bd"}
 
 rows = list(csv.DictReader(open(sys.argv[1], newline="")))
