@@ -7,7 +7,13 @@ import math
 import sys
 
 WIDTH, HEIGHT, LEFT, TOP, RIGHT, BOTTOM = 656, 400, 64, 16, 32, 48
-COLORS = {"0": "#1f77b4", "0.02": "#2ca02c", "0.25": "#9467bd"}
+COLORS = {
+    ("0", "1"): ("#1f77b4", "dissipation 0"),
+    ("0", "2"): ("#ff7f0e", "dissipation 0, sound / 2"),
+    ("0", "4"): ("#8c564b", "dissipation 0, sound / 4"),
+    ("0.02", "1"): ("#2ca02c", "dissipation 0.02"),
+    ("0.25", "1"): ("#9467bd", "dissipation 0.25"),
+}
 
 rows = list(csv.DictReader(open(sys.argv[1], newline="")))
 solvers = [row for row in rows if row["method"] == "coarse solver"]
@@ -45,17 +51,17 @@ for row in free:
     at = y(float(row["error"]))
     out.append(f'<path d="M{LEFT} {at:.1f}H{WIDTH - RIGHT}" stroke="#888" stroke-dasharray="4 4"/>')
     out.append(f'<text x="{LEFT + 6}" y="{at + 14:.1f}" fill="#555">{row["method"]}</text>')
-for number, (dissipation, color) in enumerate(COLORS.items()):
-    line = [row for row in solvers if row["dissipation"] == dissipation]
+for number, (family, (color, label)) in enumerate(COLORS.items()):
+    line = [row for row in solvers if (row["dissipation"], row["sound_divisor"]) == family]
     points = " ".join(f'{x(float(row["cost_s"])):.1f},{y(float(row["error"])):.1f}' for row in line)
     out.append(f'<polyline points="{points}" fill="none" stroke="{color}" stroke-width="1.5"/>')
     for row in line:
         out.append(f'<circle cx="{x(float(row["cost_s"])):.1f}" cy="{y(float(row["error"])):.1f}" r="3" fill="{color}"/>')
-        if dissipation == "0":
-            out.append(f'<text x="{x(float(row["cost_s"])) - 6:.1f}" y="{y(float(row["error"])) + 14:.1f}" '
-                       f'text-anchor="end" fill="{color}">{row["cells_x"]} x {int(row["cells_x"]) * 3 // 4}</text>')
-    out.append(f'<text x="{LEFT + 8}" y="{HEIGHT - BOTTOM - 44 + 15 * number}" fill="{color}">'
-               f'coarse solver, dissipation {dissipation}</text>')
+        if family == ("0", "1"):
+            out.append(f'<text x="{x(float(row["cost_s"])) + 6:.1f}" y="{y(float(row["error"])) - 4:.1f}" '
+                       f'fill="{color}">{row["cells_x"]} x {int(row["cells_x"]) * 3 // 4}</text>')
+    out.append(f'<text x="{LEFT + 8}" y="{HEIGHT - BOTTOM - 70 + 15 * number}" fill="{color}">'
+               f'coarse solver, {label}</text>')
 at_x, at_y = x(float(surrogate["cost_s"])), y(float(surrogate["error"]))
 out.append(f'<path d="M{at_x:.1f} {at_y:.1f}H{WIDTH - RIGHT}" stroke="#d62728" stroke-dasharray="2 3"/>')
 out.append(f'<circle cx="{at_x:.1f}" cy="{at_y:.1f}" r="5" fill="#d62728"/>')

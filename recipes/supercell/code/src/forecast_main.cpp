@@ -7,6 +7,7 @@
 #include "truth_bubbles.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <ctime>
@@ -44,6 +45,7 @@ struct Entry {
   std::string name;
   std::size_t cells = 0;
   double dissipation = 0;
+  double sound = 1;  // divisor of the speed of sound
   double cost = 0;
   double error = 0;
   double top = 0;
@@ -62,16 +64,19 @@ void compare(Entry& entry, const Truth& truth, const Fields& forecasts, std::siz
   }
 }
 
-// The solver of the truth on a coarser grid.
-Entry coarse_solver(const Truth& truth, std::size_t cells, double dissipation, int repeats) {
+// The solver of the truth on a coarser grid, with sound slowed down by `sound`.
+Entry coarse_solver(
+    const Truth& truth, std::size_t cells, double dissipation, double sound, int repeats) {
   SolverSettings settings;
   settings.grid.cells_x = cells;
   settings.grid.cells_z = cells * 3 / 4;
   settings.dissipation = dissipation;
-  const auto steps =
-      static_cast<std::size_t>(std::ceil(forecast_time * 390.0 / settings.grid.spacing_x()));
+  settings.sound_divisor = sound;
+  // At most 375 m s-1 of sound and 15 m s-1 of wind.
+  const auto steps = static_cast<std::size_t>(
+      std::ceil(forecast_time * (375.0 / sound + 15.0) / settings.grid.spacing_x()));
   Workers workers(1);
-  Entry entry{"coarse solver", cells, dissipation, 0, 0, 0};
+  Entry entry{"coarse solver", cells, dissipation, sound, 0, 0, 0};
   Fields fields;
   for (std::size_t b = 0; b < truth.final_theta.size(); ++b) {
     double least = HUGE_VAL;
@@ -101,7 +106,10 @@ double cost_at(const std::vector<Entry>& solvers, double error) {
     const Entry& fine = solvers[i];
     if (!(fine.error <= error)) continue;
     least = std::fmin(least, fine.cost);
-    if (i == 0 || solvers[i - 1].dissipation != fine.dissipation) continue;
+    if (i == 0 || solvers[i - 1].dissipation != fine.dissipation ||
+        solvers[i - 1].sound != fine.sound) {
+      continue;
+    }
     const Entry& rough = solvers[i - 1];
     if (!(rough.error > error)) continue;
     const double part = std::log(error / rough.error) / std::log(fine.error / rough.error);
@@ -186,10 +194,12 @@ int run(const Options& options) {
   if (!std::isfinite(best.error)) throw Error("the forecast of the surrogate is not finite");
 
   std::vector<Entry> solvers;
-  for (const double dissipation : {0.0, 0.02, 0.25}) {
+  constexpr std::array<std::array<double, 2>, 6> families{
+      {{0, 1}, {0, 2}, {0, 3}, {0, 4}, {0.02, 1}, {0.25, 1}}};  // dissipation, divisor of sound
+  for (const auto& [dissipation, sound] : families) {
     for (const std::size_t cells : {8, 12, 20, 24, 40, 60}) {
       if (cells >= truth.cells || truth.cells % cells != 0) continue;
-      solvers.push_back(coarse_solver(truth, cells, dissipation, options.repeats));
+      solvers.push_back(coarse_solver(truth, cells, dissipation, sound, options.repeats));
     }
   }
   const double coarse = cost_at(solvers, best.error);
@@ -210,20 +220,21 @@ int run(const Options& options) {
 
   entries.insert(entries.end(), solvers.begin(), solvers.end());
   std::ofstream table(folder / "frontier.csv");
-  table << "method,cells_x,dissipation,cost_s,error,top_error_m\n";
+  table << "method,cells_x,dissipation,sound_divisor,cost_s,error,top_error_m\n";
   std::printf("theta' after %.0f s, mean of %zu held-out bubbles:\n", forecast_time, bubbles);
   for (const Entry& entry : entries) {
     std::string label = entry.name;
     if (entry.cells > 0)
       label += ", " + std::to_string(entry.cells) + " cells, dissipation " +
                std::to_string(entry.dissipation).substr(0, 4);
-    std::printf("  %-42s error %.4f  top off by %4.0f m  %10.6f s\n",
+    if (entry.sound > 1) label += ", sound / " + std::to_string(static_cast<int>(entry.sound));
+    std::printf("  %-52s error %.4f  top off by %4.0f m  %10.6f s\n",
                 label.c_str(),
                 entry.error,
                 entry.top,
                 entry.cost);
-    table << entry.name << ',' << entry.cells << ',' << entry.dissipation << ',' << entry.cost
-          << ',' << entry.error << ',' << entry.top << '\n';
+    table << entry.name << ',' << entry.cells << ',' << entry.dissipation << ',' << entry.sound
+          << ',' << entry.cost << ',' << entry.error << ',' << entry.top << '\n';
   }
   if (!table.flush()) throw Error((folder / "frontier.csv").string() + ": cannot be written");
   std::printf("a coarse solver with the error of the surrogate costs %s%.0f times as much\n",
