@@ -201,8 +201,8 @@ void add_agreement(const SampleGroup& group,
     checked.notes.push_back(compare::undeclared_text({undeclared.begin(), undeclared.end()}));
   if (group.runs.size() == 1) {
     checked.cases.push_back(
-        nothing_to_hold("there is one run and no baseline; --repeat 2 makes another, --baseline "
-                        "FILE says what is accepted"));
+        nothing_to_hold("there is one run and no baseline; --seed S --repeat 2 makes two of one "
+                        "seed, --baseline FILE says what is accepted"));
   } else if (alone > 0) {
     checked.cases.push_back(
         nothing_to_hold(fmt::format("{} of {} runs have a seed of their own, and without a "

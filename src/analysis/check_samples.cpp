@@ -2,9 +2,11 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/process/parallel.hpp>
 #include <sabath/compare/performance_facts.hpp>
+#include <sabath/compare/session_differences.hpp>
 #include <sabath/execution/current_record.hpp>
 #include <sabath/home/run_files.hpp>
 #include <sabath/spec/derived_metric.hpp>
+#include <sabath/spec/run_count.hpp>
 #include <sabath/spec/run_record.hpp>
 #include <sabath/spec/shown_value.hpp>
 
@@ -81,7 +83,8 @@ CheckSample judged(const execution::CurrentRecord& current, const catalog::RunRo
           digest_of(record, "environment"),
           record.metrics,
           whole_values_of(current.record.metrics, current.series),
-          !compare::disturbances(record).empty()};
+          !compare::disturbances(record).empty(),
+          spec::executed_by(record)};
 }
 
 struct KeyOrder {

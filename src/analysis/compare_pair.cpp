@@ -13,6 +13,7 @@
 #include <sabath/spec/run_record.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 namespace sabath::analysis {
@@ -72,6 +73,18 @@ void check_outputs(const LoadedRun& run) {
   }
 }
 
+/// Whether a series may end with this value: of its lowest rank, in earlier versions of any.
+bool ends_with(const spec::Series& series, double last) {
+  const std::int32_t lowest = *std::ranges::min_element(series.rank);
+  std::size_t of_lowest = series.size() - 1;
+  while (series.rank[of_lowest] != lowest)
+    --of_lowest;
+  const auto is_last = [&](double value) {
+    return value == last || (std::isnan(value) && std::isnan(last));
+  };
+  return is_last(series.value[of_lowest]) || is_last(series.value.back());
+}
+
 /// The points must match the record, too: a missing metric does not agree.
 void check_series(const LoadedRun& run) {
   for (const spec::MetricSummary& metric : run.record().metrics) {
@@ -80,7 +93,13 @@ void check_series(const LoadedRun& run) {
     };
     const auto found = std::ranges::find_if(run.series, same);
     const std::size_t points = found == run.series.end() ? 0 : found->size();
-    if (points == metric.points) continue;
+    if (points == metric.points) {
+      if (points == 0 || ends_with(*found, metric.last)) continue;
+      throw Error(ErrorKind::integrity,
+                  run.current.series.string() + ": does not match the run's record",
+                  "the last value of '" + metric.name + "' in stage '" + metric.stream +
+                      "' is another in the record: one of them was changed after the run");
+    }
     throw Error(ErrorKind::integrity,
                 run.current.series.string() + ": was changed after the run",
                 "it has " + std::to_string(points) + " points of '" + metric.name + "' in stage '" +

@@ -7,6 +7,7 @@
 #include <sabath/planning/expand_study.hpp>
 
 #include <algorithm>
+#include <sstream>
 
 namespace sabath::analysis {
 namespace {
@@ -101,6 +102,17 @@ std::vector<std::string> why_not_counted(const std::vector<RunRow>& runs,
   }
   for (const std::string& variable : named.session)
     add_unknown(runs, variable, reasons);
+  const bool any =
+      std::ranges::any_of(runs, [](const RunRow& run) { return !run.executed_by.empty(); });
+  if (!any) return reasons;
+  std::vector<Executed> executed;
+  for (const RunRow& run : runs) {
+    Executed& one = executed.emplace_back(Executed{run.id, {}});
+    std::istringstream ids(run.executed_by.empty() ? run.id : run.executed_by);
+    for (std::string id; ids >> id;)
+      one.by.insert(id);
+  }
+  mark_copies(executed, reasons);
   return reasons;
 }
 

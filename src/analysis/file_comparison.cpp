@@ -50,7 +50,15 @@ spec::OutputRule rule_of(const std::string& as) {
 void refuse_damaged_tables(const FilesRequest& request) {
   for (const auto* file : {&request.a, &request.b}) {
     const auto ending = file->extension();
-    if (ending == ".csv" || ending == ".tsv") arrays::open_arrays(*file, rule_of("csv"));
+    if (ending != ".csv" && ending != ".tsv") continue;
+    try {
+      arrays::open_arrays(*file, rule_of("csv"));
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::integrity) throw;
+      throw Error(error.kind(),
+                  error.what(),
+                  "'--as bytes' compares the bytes of files that are not tables");
+    }
   }
 }
 

@@ -131,12 +131,14 @@ void check_alike(const Converged& one, const std::vector<Converged>& runs) {
                               one.metric.name,
                               *one.metric.target,
                               metric.name,
-                              *metric.target));
+                              *metric.target),
+                  "select runs of one recipe, or of one version of it");
     }
     if (run.batch_parameter == one.batch_parameter) continue;
     throw Error(ErrorKind::usage,
                 "--rcp: the batch size is '" + one.batch_parameter + "' of some runs and '" +
-                    run.batch_parameter + "' of others");
+                    run.batch_parameter + "' of others",
+                "select runs whose recipe names one parameter");
   }
 }
 

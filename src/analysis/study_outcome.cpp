@@ -1,7 +1,12 @@
 #include <sabath/analysis/study_outcome.hpp>
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+#include <sabath/base/process/parallel.hpp>
+#include <sabath/compare/session_differences.hpp>
 #include <sabath/home/run_files.hpp>
 #include <sabath/planning/expand_study.hpp>
 #include <sabath/spec/run_count.hpp>
+#include <sabath/spec/run_record.hpp>
 
 #include <algorithm>
 #include <map>
@@ -23,6 +28,40 @@ std::string why_not_counted(const RunStanding& run, bool hybrids, bool perturbed
   // Last: a failed hybrid does not count as a failure of a requested run.
   if (has_ended_well(run.state)) return {};
   return run.retried ? "retried" : std::string(spec::to_string(run.state));
+}
+
+namespace {
+
+/// Runs that executed what this one shows; itself where its record cannot be read.
+std::set<std::string> executed_by(const fs::path& directory) {
+  const fs::path file = home::RunFiles(directory).record();
+  try {
+    const auto text = base::read_file_if_exists(file);
+    // Most records need no parsing.
+    if (text && text->find("\"reused\"") != std::string::npos)
+      return spec::executed_by(spec::parse_run_record(*text, file.string()));
+  } catch (const base::Error&) {
+    // A command that needs the record reports it.
+  }
+  return {directory.filename().string()};
+}
+
+}  // namespace
+
+void mark_copies(const std::vector<Executed>& runs, std::vector<std::string>& reasons) {
+  std::set<std::set<std::string>> seen;
+  std::map<std::string, std::size_t> copies;  // oldest first
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (!reasons[i].empty()) continue;
+    if (runs[i].by.contains(runs[i].run_id)) {
+      seen.insert(runs[i].by);
+    } else if (!runs[i].by.empty()) {
+      copies.emplace(runs[i].run_id, i);
+    }
+  }
+  for (const auto& [id, i] : copies) {
+    if (!seen.insert(runs[i].by).second) reasons[i] = "copied from the cache";
+  }
 }
 
 bool is_planned(const fs::path& run_directory) {
@@ -90,6 +129,7 @@ std::set<std::string> retried_runs(const home::StudyFiles& files, const home::Fo
 std::vector<std::string> why_not_counted(const StudyOutcome& study) {
   const std::string perturbation = planning::perturbation_parameter("1ulp");
   std::vector<std::string> reasons;
+  std::vector<fs::path> directories;  // empty: of a run that was retried
   for (std::size_t i = 0; i < study.points.size(); ++i) {
     const PointOutcome& point = study.points[i];
     if (!point.run) continue;
@@ -100,12 +140,20 @@ std::vector<std::string> why_not_counted(const StudyOutcome& study) {
                          perturbed == set.end() ? std::string() : perturbed->second};
     const std::size_t standing_runs = static_cast<std::size_t>(point.runs) - point.retried.size();
     reasons.insert(reasons.end(), standing_runs, why_not_counted(standing, false, false));
+    directories.push_back(point.run->directory);
     standing.retried = true;
     for (const execution::RunOutcome& run : point.retried) {
       standing.state = run.state;
       reasons.push_back(why_not_counted(standing, false, false));
     }
+    directories.resize(reasons.size());
   }
+  std::vector<Executed> executed(directories.size());
+  base::for_each_in_parallel(directories.size(), [&](std::size_t i) {
+    if (reasons[i].empty() && !directories[i].empty())
+      executed[i] = {directories[i].filename().string(), executed_by(directories[i])};
+  });
+  mark_copies(executed, reasons);
   return reasons;
 }
 

@@ -51,14 +51,14 @@ std::vector<RunRow> runs_of(const spec::Recipe& recipe,
   });
   const auto documents = catalog.values_of(rows, "recipe_digest");
   if (!documents) return {};
-  const std::string wanted = recipe.definition_digest().text();
   std::map<std::string, bool> is_same;
   std::vector<RunRow> same;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto [known, is_new] = is_same.try_emplace((*documents)[i], false);
     if (is_new) {
       const auto record = home::RunFiles(rows[i].directory).read_record();
-      known->second = record && record->recipe_definition.text() == wanted;
+      known->second =
+          record && record->recipe_definition == recipe.definition_digest(record->parameters);
     }
     if (known->second) same.push_back(std::move(rows[i]));
   }

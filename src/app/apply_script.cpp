@@ -87,9 +87,9 @@ planning::RunRequest script_request(const spec::Asset& asset,
   request.fresh = call.fresh;
   request.offline = call.offline;
   request.variant = call.variant;
-  for (const auto& [role, name] : request.recipe.datasets)
+  for (const auto& [role, choices] : request.recipe.datasets)
     request.repetition.inputs.push_back(
-        {role, name, fetched.version, fetched.digest, fetched.path.string()});
+        {role, choices.front().asset, fetched.version, fetched.digest, fetched.path.string()});
   request.again = {"fetch", asset.name, "--apply", call.script};
   for (const auto& [name, value] : call.arguments)
     request.again.insert(request.again.end(), {"--arg", name + "=" + value});

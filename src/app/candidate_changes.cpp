@@ -27,7 +27,7 @@ void take_input(planning::RunRequest& request,
   const auto target = std::ranges::find(request.repetition.inputs, role, &spec::PlannedInput::role);
   if (source == from.repetition.inputs.end() || target == request.repetition.inputs.end()) return;
   *target = *source;
-  request.recipe.datasets[role] = source->asset;
+  request.recipe.datasets[role] = {{source->asset, {}}};
 }
 
 /// Takes the recipe's document and folder. Data and values of parameters stay A's, defaults too,
@@ -36,12 +36,14 @@ void take_code(planning::RunRequest& request, const RunPair& pair) {
   const planning::RunRequest& from = pair.request_b;
   const spec::EnvironmentSpec environment =
       request.recipe.environment.locked_in(request.recipe.directory);
-  const auto datasets = request.recipe.datasets;
+  const auto datasets = request.recipe.datasets_for(pair.a.parameters);
   request.recipe = from.recipe;
   request.repetition.original = from.repetition.original;
   request.recipe.environment = environment;
-  for (auto& [role, asset] : request.recipe.datasets) {
-    if (const auto own = datasets.find(role); own != datasets.end()) asset = own->second;
+  if (request.repetition.environment_of.empty() && !environment.layers.empty())
+    request.repetition.environment_of = pair.a.run_id;
+  for (auto& [role, choices] : request.recipe.datasets) {
+    if (const auto own = datasets.find(role); own != datasets.end()) choices = {{own->second, {}}};
   }
   std::erase_if(request.set, [&](const auto& value) {
     return request.recipe.parameter(value.first) == nullptr;
@@ -192,9 +194,11 @@ class Builder {
                               !(pair_.request_a.recipe.environment == from.recipe.environment) ||
                               pair_.a.environment.lock_files() != pair_.b.environment.lock_files();
     if (is_requested) {
-      add_change("environment", difference, [&from](auto& request) {
+      add_change("environment", difference, [&from, &b = pair_.b](auto& request) {
+        const std::string& source = from.repetition.environment_of;
         request.variant = from.variant;
         request.recipe.environment = from.recipe.environment.locked_in(from.recipe.directory);
+        request.repetition.environment_of = source.empty() ? b.run_id : source;
       });
     } else if (!environment_) {
       environment_ = difference;

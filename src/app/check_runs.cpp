@@ -198,13 +198,14 @@ void note_explain(const BaselineEntry& entry,
                                       run->run.run_id));
 }
 
-/// Runs that are compared with themselves agree, which proves nothing.
+/// Runs that are compared with themselves, or with what they copied, agree: that proves nothing.
 void note_own_runs(const BaselineEntry& entry,
                    const analysis::SampleGroup& group,
                    CheckGroup& checked) {
   const auto own = std::ranges::count_if(group.runs, [&](const analysis::CheckSample& run) {
-    return std::ranges::find(entry.runs, run.run.run_id, &spec::BaselineRun::run_id) !=
-           entry.runs.end();
+    return std::ranges::all_of(run.executed_by, [&](const std::string& id) {
+      return std::ranges::find(entry.runs, id, &spec::BaselineRun::run_id) != entry.runs.end();
+    });
   });
   if (own == 0) return;
   checked.notes.push_back(

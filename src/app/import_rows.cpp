@@ -7,8 +7,11 @@
 #include <sabath/base/text/utf8.hpp>
 #include <sabath/collect/number_text.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 namespace sabath::app {
 namespace {
@@ -131,8 +134,47 @@ std::optional<std::uint64_t> seed_of(std::string_view cell) {
   return static_cast<std::uint64_t>(*whole);
 }
 
+/// Half of what the last printed digit stands for: 0.0005 of "0.992".
+double printed_error(std::string_view cell) {
+  const std::size_t exponent = std::min(cell.find_first_of("eE"), cell.size());
+  const std::size_t point = std::min(cell.find('.'), exponent);
+  const auto decimals = static_cast<double>(exponent - std::min(point + 1, exponent));
+  const double power =
+      exponent == cell.size() ? 0 : collect::number_of(cell.substr(exponent + 1)).value_or(0);
+  return 0.5 * std::pow(10, power - decimals);
+}
+
+/// Says why `value` is not a share k/N of `total`; empty where it is one.
+std::string why_no_share(std::string_view cell, double value, std::uint64_t total) {
+  const auto all = static_cast<double>(total);
+  if (!(value >= 0 && value <= 1)) return fmt::format("is not a share of {}", total);
+  constexpr double float_error = 6e-8;
+  const double error = printed_error(cell) + value * float_error;
+  const double below = std::floor(value * all);
+  const double above = std::ceil(value * all);
+  if (value - below / all <= error || above / all - value <= error) return "";
+  return fmt::format(
+      "is not k/{}: likely a misprint; the nearest are {}/{} = {:.9g} and {}/{} = {:.9g}",
+      total,
+      below,
+      total,
+      below / all,
+      above,
+      total,
+      above / all);
+}
+
+std::string doubt_of(const std::string& metric,
+                     std::string_view cell,
+                     double value,
+                     const std::map<std::string, std::uint64_t>& counts) {
+  const auto count = counts.find(metric);
+  return count == counts.end() ? "" : why_no_share(cell, value, count->second);
+}
+
 void read_cells(const std::vector<std::string>& fields,
                 const Wanted& wanted,
+                const std::map<std::string, std::uint64_t>& counts,
                 const std::string& place,
                 ImportedRow& row,
                 Problems& problems) {
@@ -161,6 +203,8 @@ void read_cells(const std::vector<std::string>& fields,
           "metric");
     } else if (value) {
       row.metrics.emplace_back(name, *value);
+      const std::string doubt = doubt_of(name, base::csv_cell(fields[column]), *value, counts);
+      if (!doubt.empty()) row.doubts.push_back(place_of_cell(name, column) + doubt);
     } else if (problem == "is too small" || problem == "is too large") {
       problems.add(place_of_cell(name, column) + std::string(problem),
                    "a double holds numbers from about 4.9e-324 to 1.8e308");
@@ -187,7 +231,8 @@ void check_encoding(std::string_view text, const std::string& origin) {
 std::vector<ImportedRow> read_imported_rows(std::string_view text,
                                             const std::string& origin,
                                             const std::vector<std::string>& facets,
-                                            const std::vector<std::string>& metrics) {
+                                            const std::vector<std::string>& metrics,
+                                            const std::map<std::string, std::uint64_t>& counts) {
   check_encoding(text, origin);
   Problems problems(origin);
   base::CsvReader table([&] { return std::exchange(text, {}); }, text.size());
@@ -208,7 +253,7 @@ std::vector<ImportedRow> read_imported_rows(std::string_view text,
     } else {
       ImportedRow& row = rows.emplace_back();
       row.number = rows.size();
-      read_cells(fields, wanted, place(), row, problems);
+      read_cells(fields, wanted, counts, place(), row, problems);
     }
   }
   problems.throw_if_any();

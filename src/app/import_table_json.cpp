@@ -12,8 +12,10 @@
 #include <sabath/home/run_files.hpp>
 #include <sabath/spec/run_record.hpp>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <set>
@@ -25,6 +27,7 @@ namespace fs = std::filesystem;
 using base::Error;
 using base::ErrorKind;
 
+constexpr std::uint64_t most_doubts = 10;
 constexpr std::uint64_t most_bytes = 1U << 30U;
 constexpr const char* row_item = "import.row";
 constexpr const char* table_item = "import.table";
@@ -36,6 +39,12 @@ void check(const ImportRequest& request) {
                 "lower case letters, digits, '.', '_' and '-', such as imbalanced-mnist");
   }
   home::refuse_secrets(request.tags);
+  for (const auto& [name, count] : request.counts) {
+    if (std::ranges::find(request.metrics, name) != request.metrics.end()) continue;
+    throw Error(ErrorKind::usage,
+                "--count: '" + base::printable(name) + "' is not among the metrics",
+                base::did_you_mean(name, request.metrics));
+  }
   if (request.metrics.empty()) throw Error(ErrorKind::usage, "no metrics are asked for");
   std::set<std::string> seen;
   for (const auto* names : {&request.facets, &request.metrics}) {
@@ -137,7 +146,7 @@ ImportReport import_table(const ImportRequest& request,
   check(request);
   const std::string text = base::read_file(request.table, most_bytes);
   const std::vector<ImportedRow> rows =
-      read_imported_rows(text, request.table, request.facets, request.metrics);
+      read_imported_rows(text, request.table, request.facets, request.metrics, request.counts);
   const base::Digest table = base::sha256_of(text);
   ImportReport report;
   report.id = import_id(request, table);
@@ -150,6 +159,9 @@ ImportReport import_table(const ImportRequest& request,
                   "import: stopped after " + std::to_string(report.imported) + " rows",
                   "run the same command to continue");
     }
+    for (const std::string& doubt : row.doubts) {
+      if (++report.doubts <= most_doubts) observer.warn(request.table + doubt);
+    }
     report.missing += request.metrics.size() - row.metrics.size();
     if (present.contains(row.number)) {
       ++report.present;
@@ -159,6 +171,8 @@ ImportReport import_table(const ImportRequest& request,
     ++report.imported;
     observer.progress({"importing rows", report.imported, rows.size(), false, false});
   }
+  if (report.doubts > most_doubts)
+    observer.warn(fmt::format("{}: and {} more", request.table, report.doubts - most_doubts));
   base::sync_file_system(runs);
   observer.progress({"importing rows", report.imported, report.imported, false, true});
   return report;

@@ -1,14 +1,11 @@
+#include "file_content.hpp"
 #include "path_walk.hpp"
 
 #include <sabath/base/beneath.hpp>
 #include <sabath/base/error.hpp>
 
-#include <algorithm>
-#include <array>
-#include <atomic>
 #include <cerrno>
-#include <cstdlib>
-#include <random>
+#include <functional>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -18,62 +15,6 @@ namespace sabath::base {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A name that nobody can foresee.
-std::string temporary_name() {
-  constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345";
-  thread_local std::mt19937_64 numbers(std::random_device{}());
-  thread_local pid_t owner = ::getpid();
-  if (owner != ::getpid()) {  // a child would find the names of its parent
-    owner = ::getpid();
-    numbers.seed(std::random_device{}());
-  }
-  std::uniform_int_distribution<std::size_t> pick(0, letters.size() - 1);
-  std::string name = ".sabath-";
-  for (int i = 0; i < 12; ++i)
-    name += letters[pick(numbers)];
-  return name;
-}
-
-/// A file in a directory that is removed again unless it was renamed.
-class NewFile {
- public:
-  NewFile(const Directory& directory, const fs::path& target, unsigned mode)
-      : directory_(directory) {
-    constexpr int flags = O_WRONLY | O_CREAT | O_EXCL;
-    constexpr int most_tries = 16;
-    for (int tries = 0; tries < most_tries && !fd_; ++tries) {
-      name_ = temporary_name();
-      fd_ = directory.open_file(name_, flags, 0600);
-      if (!fd_ && errno != EEXIST) break;
-    }
-    if (!fd_) {
-      const int code = errno;
-      name_.clear();
-      throw_errno(target.string(), "cannot write", code);
-    }
-    ::fchmod(fd_.get(), mode);
-  }
-  ~NewFile() {
-    if (!name_.empty()) directory_.unlink(name_);
-  }
-  NewFile(const NewFile&) = delete;
-  NewFile& operator=(const NewFile&) = delete;
-
-  void fill(std::string_view content, Durability durability, const fs::path& target) {
-    write_all(fd_.get(), as_bytes(content), target);
-    if (durability == Durability::durable && ::fsync(fd_.get()) != 0)
-      throw_errno(target.string(), "cannot write", errno);
-    if (::close(fd_.release()) != 0) throw_errno(target.string(), "cannot write", errno);
-  }
-  const std::string& name() const { return name_; }
-  void renamed() { name_.clear(); }
-
- private:
-  const Directory& directory_;
-  std::string name_{};
-  UniqueFd fd_{};
-};
 
 std::string name_in(const fs::path& path) {
   std::string name = path.filename().string();
@@ -126,15 +67,18 @@ std::pair<Directory, std::string> Beneath::parent_of(const fs::path& path) const
   return {directory(own.parent_path()), name_in(own)};
 }
 
-template <class Work>
-int Beneath::in_parent(const fs::path& given, Work&& work) const noexcept {
+template <class Work, class... Arguments>
+int Beneath::in_parent(const fs::path& given,
+                       Work&& work,
+                       const Arguments&... arguments) const noexcept {
   try {
     const fs::path path = without_last_slash(given);
     const Directory& root = opened();
     const std::string name = name_in(path);
     PathWalk walk = root.walk(within(path.parent_path()));
     if (!walk.fd) return walk.code;
-    return work(Directory(std::move(walk.fd), path.parent_path(), lookup_), name);
+    const Directory parent(std::move(walk.fd), path.parent_path(), lookup_);
+    return std::invoke(work, parent, name, arguments...);
   } catch (const Error& error) {
     return error.kind() == ErrorKind::not_found ? ENOENT : EINVAL;
   } catch (const std::exception&) {
@@ -169,23 +113,25 @@ void Beneath::write_atomically(const fs::path& path,
                                std::string_view content,
                                Durability durability,
                                unsigned mode) const {
-  const auto [directory, name] = parent_of(path);
-  NewFile file(directory, path, mode);
-  file.fill(content, durability, path);
-  if (const int code = directory.rename(file.name(), directory, name); code != 0)
-    throw_errno(path.string(), "cannot replace", code);
-  file.renamed();
+  const auto place = parent_of(path);
+  const Directory& directory = place.first;
+  const NewContent what{path, content, durability, mode};
+  const int code = write_new_file(directory.fd(), {}, what, [&](const std::string& name) {
+    return directory.rename(name, directory, place.second);
+  });
+  if (code != 0) throw_errno(path.string(), "cannot replace", code);
   if (durability == Durability::durable) directory.sync();
 }
 
 bool Beneath::write_once(const fs::path& path, std::string_view content, unsigned mode) const {
-  const auto [directory, name] = parent_of(path);
-  NewFile file(directory, path, mode);
-  file.fill(content, Durability::durable, path);
-  const int code = directory.rename_no_replace(file.name(), directory, name);
+  const auto place = parent_of(path);
+  const Directory& directory = place.first;
+  const NewContent what{path, content, Durability::durable, mode};
+  const int code = write_new_file(directory.fd(), {}, what, [&](const std::string& name) {
+    return directory.rename_no_replace(name, directory, place.second);
+  });
   if (code == EEXIST) return false;
   if (code != 0) throw_errno(path.string(), "cannot rename to it", code);
-  file.renamed();
   directory.sync();
   return true;
 }
@@ -202,25 +148,12 @@ std::optional<Beneath::Content> Beneath::read_if_exists(const fs::path& path,
     if (error.kind() == ErrorKind::not_found) return std::nullopt;
     throw;
   }
-  Content content;
   struct stat status {};
   if (::fstat(fd.get(), &status) != 0) throw_errno(path.string(), "cannot read", errno);
-  content.status = std::make_shared<const struct stat>(status);
   if (!S_ISREG(status.st_mode))
     throw Error(ErrorKind::storage, path.string() + ": cannot read: is not a regular file");
-  std::array<char, 65536> buffer{};
-  while (true) {
-    const ssize_t got = ::read(fd.get(), buffer.data(), buffer.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) throw_errno(path.string(), "cannot read", errno);
-    if (got == 0) return content;
-    content.text.append(buffer.data(), static_cast<std::size_t>(got));
-    if (content.text.size() > limit_bytes) {
-      throw Error(
-          ErrorKind::storage,
-          path.string() + ": cannot read: larger than " + std::to_string(limit_bytes) + " bytes");
-    }
-  }
+  return Content{read_descriptor(fd.get(), path, limit_bytes),
+                 std::make_shared<const struct stat>(status)};
 }
 
 void Beneath::sync(const fs::path& directory_path) const {
@@ -245,15 +178,11 @@ int Beneath::rename(const fs::path& from, const fs::path& to) const noexcept {
 }
 
 int Beneath::unlink(const fs::path& path) const noexcept {
-  return in_parent(path, [](const Directory& directory, const std::string& name) {
-    return directory.unlink(name);
-  });
+  return in_parent(path, &Directory::unlink);
 }
 
 int Beneath::remove_empty(const fs::path& path) const noexcept {
-  return in_parent(path, [](const Directory& directory, const std::string& name) {
-    return directory.remove_empty(name);
-  });
+  return in_parent(path, &Directory::remove_empty);
 }
 
 bool Beneath::remove_tree(const fs::path& path) const noexcept {
@@ -264,9 +193,7 @@ bool Beneath::remove_tree(const fs::path& path) const noexcept {
 }
 
 int Beneath::make(const fs::path& path, unsigned mode) const noexcept {
-  return in_parent(path, [&](const Directory& directory, const std::string& name) {
-    return directory.make(name, mode);
-  });
+  return in_parent(path, &Directory::make, mode);
 }
 
 int Beneath::make_link(const std::string& target, const fs::path& path) const noexcept {
@@ -282,9 +209,7 @@ int Beneath::make_hard_link(const fs::path& file, const fs::path& path) const no
 }
 
 int Beneath::set_mode(const fs::path& path, unsigned mode) const noexcept {
-  return in_parent(path, [&](const Directory& directory, const std::string& name) {
-    return directory.set_mode(name, mode);
-  });
+  return in_parent(path, &Directory::set_mode, mode);
 }
 
 UniqueFd Beneath::open_file(const fs::path& path, int flags, unsigned mode) const noexcept {

@@ -1,5 +1,4 @@
 #include <sabath/base/clock.hpp>
-#include <sabath/base/text/seconds_text.hpp>
 
 #include <fmt/format.h>
 

@@ -35,6 +35,22 @@ int code_of(int result) {
 
 }  // namespace
 
+int rename_no_replace_at(int folder, const char* from, int to, const char* into) noexcept {
+  if (::renameat2(folder, from, to, into, RENAME_NOREPLACE) == 0) return 0;
+  if (errno != EINVAL && errno != ENOSYS) return errno;
+  // The file system knows no such flag (NFS): link does the same for files, and a directory never
+  // replaces one that has something in it.
+  struct stat status {};
+  if (::fstatat(folder, from, &status, AT_SYMLINK_NOFOLLOW) != 0) return errno;
+  if (S_ISDIR(status.st_mode)) {
+    if (::fstatat(to, into, &status, AT_SYMLINK_NOFOLLOW) == 0) return EEXIST;
+    const int code = code_of(::renameat(folder, from, to, into));
+    return code == ENOTEMPTY ? EEXIST : code;
+  }
+  if (::linkat(folder, from, to, into, 0) != 0) return errno;
+  return code_of(::unlinkat(folder, from, 0));
+}
+
 Directory Directory::open(const fs::path& path, Links links, Lookup lookup) {
   PathWalk walk = walk_to(AT_FDCWD,
                           path.string(),
@@ -44,6 +60,25 @@ Directory Directory::open(const fs::path& path, Links links, Lookup lookup) {
                           lookup);
   if (!walk.fd) throw_failure(path, walk);
   return {std::move(walk.fd), path, lookup};
+}
+
+Directory Directory::open_or_make(const fs::path& path, Links links) {
+  try {
+    return open(path, links);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::not_found || !path.has_relative_path()) throw;
+  }
+  // Of "folder/" the name is "folder".
+  const fs::path named = path.has_filename() ? path : path.parent_path();
+  const fs::path above = named.has_parent_path() ? named.parent_path() : fs::path(".");
+  const int code = open_or_make(above, links).make(named.filename().string(), 0755);
+  if (code != 0 && code != EEXIST) throw_errno(path.string(), "cannot make the folder", code);
+  try {
+    return open(path, links);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::not_found) throw;
+    throw_errno(path.string(), "cannot make the folder", ENOTDIR);  // a link that leads nowhere
+  }
 }
 
 PathWalk Directory::walk(const fs::path& path) const {
@@ -122,21 +157,7 @@ int Directory::rename(const std::string& name,
 int Directory::rename_no_replace(const std::string& name,
                                  const Directory& to,
                                  const std::string& new_name) const noexcept {
-  const char* const from = name.c_str();
-  const char* const into = new_name.c_str();
-  if (::renameat2(fd(), from, to.fd(), into, RENAME_NOREPLACE) == 0) return 0;
-  if (errno != EINVAL && errno != ENOSYS) return errno;
-  // The file system knows no such flag (NFS): link does the same for files, and a directory never
-  // replaces one that has something in it.
-  struct stat status {};
-  if (::fstatat(fd(), from, &status, AT_SYMLINK_NOFOLLOW) != 0) return errno;
-  if (S_ISDIR(status.st_mode)) {
-    if (::fstatat(to.fd(), into, &status, AT_SYMLINK_NOFOLLOW) == 0) return EEXIST;
-    const int code = code_of(::renameat(fd(), from, to.fd(), into));
-    return code == ENOTEMPTY ? EEXIST : code;
-  }
-  if (::linkat(fd(), from, to.fd(), into, 0) != 0) return errno;
-  return code_of(::unlinkat(fd(), from, 0));
+  return rename_no_replace_at(fd(), name.c_str(), to.fd(), new_name.c_str());
 }
 
 int Directory::set_mode(const std::string& name, unsigned mode) const noexcept {

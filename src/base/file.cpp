@@ -1,16 +1,16 @@
+#include "file_content.hpp"
 #include "removal.hpp"
 
+#include <sabath/base/directory.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 
-#include <linux/fs.h>
-
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <vector>
+#include <fstream>
+#include <random>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -28,47 +28,30 @@ fs::path folder_of(const fs::path& path) {
   return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
 
-/// A temporary file in the folder of `target` that unlinks itself unless it was renamed away.
-class TemporaryFile {
- public:
-  TemporaryFile(const fs::path& target, unsigned mode) {
-    // Not made of the target's name, which may be as long as names can be.
-    name_ = (folder_of(target) / ".sabath-XXXXXX").string();
-    fd_.reset(::mkostemp(name_.data(), O_CLOEXEC));
-    if (!fd_ && errno == ENOENT) {  // not the absence of something that was to be read
-      throw Error(ErrorKind::storage,
-                  target.string() + ": cannot write: the folder does not exist",
-                  "make the folder, or choose another place");
-    }
-    if (!fd_) throw_errno(target.string(), "cannot write", errno);
-    ::fchmod(fd_.get(), mode);
+/// A name that nobody can foresee. Not made of the target's name, which may be as long as names can
+/// be.
+std::string temporary_name() {
+  constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345";
+  thread_local std::mt19937_64 numbers(std::random_device{}());
+  thread_local pid_t owner = ::getpid();
+  if (owner != ::getpid()) {  // a child would find the names of its parent
+    owner = ::getpid();
+    numbers.seed(std::random_device{}());
   }
-  ~TemporaryFile() {
-    if (!name_.empty()) ::unlink(name_.c_str());
-  }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-
-  void fill(std::string_view content, Durability durability, const fs::path& target) {
-    write_all(fd_.get(), as_bytes(content), target);
-    if (durability == Durability::durable && ::fsync(fd_.get()) != 0) {
-      throw_errno(target.string(), "cannot write", errno);
-    }
-    if (::close(fd_.release()) != 0) throw_errno(target.string(), "cannot write", errno);
-  }
-  const std::string& name() const { return name_; }
-  void renamed() { name_.clear(); }
-
- private:
-  std::string name_;
-  UniqueFd fd_;
-};
+  std::uniform_int_distribution<std::size_t> pick(0, letters.size() - 1);
+  std::string name = ".sabath-";
+  for (int i = 0; i < 12; ++i)
+    name += letters[pick(numbers)];
+  return name;
+}
 
 [[noreturn]] void throw_too_large(const fs::path& path, std::uint64_t limit_bytes) {
   throw Error(
       ErrorKind::storage,
       path.string() + ": cannot read: larger than " + std::to_string(limit_bytes) + " bytes");
 }
+
+}  // namespace
 
 std::string read_descriptor(int fd, const fs::path& path, std::uint64_t limit_bytes) {
   struct stat status {};
@@ -100,7 +83,40 @@ std::string read_descriptor(int fd, const fs::path& path, std::uint64_t limit_by
   return content;
 }
 
-}  // namespace
+int write_new_file(int folder,
+                   const fs::path& place,
+                   const NewContent& what,
+                   const std::function<int(const std::string& name)>& rename) {
+  const std::string target = what.target.string();
+  constexpr int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+  constexpr int most_tries = 16;
+  std::string name;
+  UniqueFd fd;
+  for (int tries = 0; tries < most_tries && !fd; ++tries) {
+    name = (place / temporary_name()).string();
+    fd.reset(::openat(folder, name.c_str(), flags, 0600));
+    if (!fd && errno != EEXIST) break;
+  }
+  if (!fd && errno == ENOENT) {  // not the absence of something that was to be read
+    throw Error(ErrorKind::storage,
+                target + ": cannot write: the folder does not exist",
+                "make the folder, or choose another place");
+  }
+  if (!fd) throw_errno(target, "cannot write", errno);
+  try {
+    ::fchmod(fd.get(), what.mode);
+    write_all(fd.get(), as_bytes(what.content), what.target);
+    const bool is_durable = what.durability == Durability::durable;
+    if (is_durable && ::fsync(fd.get()) != 0) throw_errno(target, "cannot write", errno);
+    if (::close(fd.release()) != 0) throw_errno(target, "cannot write", errno);
+    const int code = rename(name);
+    if (code != 0) ::unlinkat(folder, name.c_str(), 0);
+    return code;
+  } catch (...) {
+    ::unlinkat(folder, name.c_str(), 0);
+    throw;
+  }
+}
 
 void UniqueFd::reset(int fd) noexcept {
   if (fd_ >= 0) ::close(fd_);
@@ -133,20 +149,20 @@ void write_file_atomically(const fs::path& path,
                            std::string_view content,
                            Durability durability,
                            unsigned mode) {
-  TemporaryFile temporary(path, mode);
-  temporary.fill(content, durability, path);
-  if (::rename(temporary.name().c_str(), path.c_str()) != 0) {
-    throw_errno(path.string(), "cannot replace", errno);
-  }
-  temporary.renamed();
+  const NewContent what{path, content, durability, mode};
+  const int code = write_new_file(AT_FDCWD, folder_of(path), what, [&](const std::string& name) {
+    return ::rename(name.c_str(), path.c_str()) == 0 ? 0 : errno;
+  });
+  if (code != 0) throw_errno(path.string(), "cannot replace", code);
   if (durability == Durability::durable) sync_directory(folder_of(path));
 }
 
 bool write_file_once(const fs::path& path, std::string_view content, unsigned mode) {
-  TemporaryFile temporary(path, mode);
-  temporary.fill(content, Durability::durable, path);
-  if (!rename_no_replace(temporary.name(), path)) return false;
-  temporary.renamed();
+  const NewContent what{path, content, Durability::durable, mode};
+  const int code = write_new_file(AT_FDCWD, folder_of(path), what, [&](const std::string& name) {
+    return rename_no_replace(name, path) ? 0 : EEXIST;
+  });
+  if (code != 0) return false;
   sync_directory(folder_of(path));
   return true;
 }
@@ -166,12 +182,7 @@ void make_directories(const fs::path& path) {
 }
 
 void sync_directory(const fs::path& path) {
-  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!fd) throw_errno(path.string(), "cannot open", errno);
-  // Some network file systems refuse fsync of a folder; there is nothing more to be done then.
-  if (::fsync(fd.get()) != 0 && errno != EINVAL && errno != ENOTSUP) {
-    throw_errno(path.string(), "cannot write", errno);
-  }
+  Directory::open(path, Links::any).sync();
 }
 
 void sync_file_system(const fs::path& folder) {
@@ -180,26 +191,9 @@ void sync_file_system(const fs::path& folder) {
 }
 
 bool rename_no_replace(const fs::path& from, const fs::path& to) {
-  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) {
-    return true;
-  }
-  if (errno == EEXIST) return false;
-  if (errno != EINVAL && errno != ENOSYS) throw_errno(to.string(), "cannot rename to it", errno);
-  // The file system knows no such flag (NFS): link does the same for files, mkdir's test for
-  // folders.
-  struct stat status {};
-  if (::lstat(from.c_str(), &status) != 0) throw_errno(from.string(), "cannot rename", errno);
-  if (S_ISDIR(status.st_mode)) {
-    if (::lstat(to.c_str(), &status) == 0) return false;
-    if (::rename(from.c_str(), to.c_str()) == 0) return true;
-    if (errno == EEXIST || errno == ENOTEMPTY) return false;
-    throw_errno(to.string(), "cannot rename to it", errno);
-  }
-  if (::link(from.c_str(), to.c_str()) != 0) {
-    if (errno == EEXIST) return false;
-    throw_errno(to.string(), "cannot rename to it", errno);
-  }
-  ::unlink(from.c_str());
+  const int code = rename_no_replace_at(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str());
+  if (code == EEXIST) return false;
+  if (code != 0) throw_errno(to.string(), "cannot rename to it", code);
   return true;
 }
 

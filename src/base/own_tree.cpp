@@ -16,6 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::array marks{made_mark, tree_mark};
+constexpr int new_file = O_WRONLY | O_CREAT | O_EXCL;
 
 bool is_mark(const std::string& name) {
   return name == made_mark || name == tree_mark;
@@ -26,14 +27,34 @@ bool is_users_alone(const struct stat& status) {
   return status.st_uid == ::geteuid() && !can_others_write(status);
 }
 
+/// Inode and time of birth: no archive can bring the text of the folder that it is unpacked to.
+std::string mark_text(int folder) {
+  struct statx status {};
+  if (::statx(folder, "", AT_EMPTY_PATH, STATX_INO | STATX_BTIME, &status) != 0) return {};
+  const bool is_known = (status.stx_mask & STATX_BTIME) != 0;
+  return std::to_string(status.stx_ino) + " " +
+         std::to_string(is_known ? status.stx_btime.tv_sec : 0) + "." +
+         std::to_string(is_known ? status.stx_btime.tv_nsec : 0) + "\n";
+}
+
+/// Returns the beginning of a file of this user.
+std::optional<std::string> own_file_text(int folder, const char* name) {
+  const UniqueFd file(::openat(folder, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));
+  struct stat status {};
+  if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) ||
+      status.st_uid != ::geteuid())
+    return std::nullopt;
+  std::array<char, 128> text{};
+  const ssize_t length = ::read(file.get(), text.data(), text.size());
+  if (length < 0) return std::nullopt;
+  return std::string(text.data(), static_cast<std::size_t>(length));
+}
+
+/// An empty mark of an older version does not count: an archive can bring one.
 bool has_mark(int folder) {
-  for (const char* const name : marks) {
-    struct stat status {};
-    if (::fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode) &&
-        status.st_uid == ::geteuid())
-      return true;
-  }
-  return false;
+  const auto text = own_file_text(folder, made_mark);
+  if (text && *text == mark_text(folder) && !text->empty()) return true;
+  return own_file_text(folder, tree_mark).has_value();
 }
 
 /// Says whether others could have moved a directory of this user's into `parent`, or one above it
@@ -64,11 +85,34 @@ bool is_empty(const Directory& folder) {
   }
 }
 
+/// An empty mark alone is nothing that could be lost.
+bool has_only_empty_mark(const Directory& folder) {
+  const std::vector<std::string> names = folder.names();
+  return names.size() == 1 && own_file_text(folder.fd(), made_mark) == "";
+}
+
 }  // namespace
 
 int mark(const Directory& folder) noexcept {
-  const UniqueFd file = folder.open_file(made_mark, O_WRONLY | O_CREAT | O_EXCL, 0444);
-  return file || errno == EEXIST ? 0 : errno;
+  try {
+    UniqueFd file = folder.open_file(made_mark, new_file, 0444);
+    if (!file && errno != EEXIST) return errno;
+    if (!file) {
+      if (has_mark(folder.fd())) return 0;
+      folder.unlink(made_mark);
+      file = folder.open_file(made_mark, new_file, 0444);
+      if (!file) return errno;
+    }
+    const std::string text = mark_text(folder.fd());
+    ::fchmod(file.get(), 0444);
+    const ssize_t put = ::write(file.get(), text.data(), text.size());
+    if (put == static_cast<ssize_t>(text.size())) return 0;
+    const int code = put < 0 ? errno : ENOSPC;
+    folder.unlink(made_mark);
+    return code;
+  } catch (const std::exception&) {
+    return ENOMEM;
+  }
 }
 
 int make_marked(const Directory& parent, const std::string& name, unsigned mode) noexcept {
@@ -96,8 +140,9 @@ std::optional<std::string> why_kept(const Directory& parent, const Directory& fo
     const struct stat status = folder.status();
     if (status.st_uid != ::geteuid()) return "belongs to another user";
     if (can_others_write(status)) return "others can write to it";
-    if (has_mark(folder.fd()) || !can_be_moved_in(parent)) return std::nullopt;
-    return std::string("others could have moved it there, and it has no file ") + made_mark;
+    if (has_mark(folder.fd()) || has_only_empty_mark(folder) || !can_be_moved_in(parent))
+      return std::nullopt;
+    return std::string("others could have moved it there, and it has no valid file ") + made_mark;
   } catch (const std::exception&) {
     return "cannot be read";
   }

@@ -100,7 +100,7 @@ class Walker {
     if (!S_ISLNK(link.st_mode)) return fail(ENOTDIR);
     if (++count_ > most_links) return fail(ELOOP);
     const std::string path = (fs::path(shown_) / part).string();
-    if (links_ == Links::trusted && !is_trusted(link, path)) return;
+    if (links_ != Links::any && !is_trusted(link, path)) return;
     std::array<char, PATH_MAX + 1> target{};
     const ssize_t length = ::readlinkat(at_.get(), part.c_str(), target.data(), PATH_MAX);
     if (length < 0) return fail(errno);
@@ -115,9 +115,10 @@ class Walker {
     }
     if (can_others_write(folder)) {
       const bool is_sticky = (folder.st_mode & S_ISVTX) != 0;
-      if (is_sticky && is_us_or_root(link.st_uid)) return true;
+      const bool counts_owner = is_sticky || links_ == Links::own;
+      if (counts_owner && is_us_or_root(link.st_uid)) return true;
       refuse(path,
-             is_sticky ? "it " + owner_text(link.st_uid) : "others can write to its directory");
+             counts_owner ? "it " + owner_text(link.st_uid) : "others can write to its directory");
       return false;
     }
     if (!is_us_or_root(folder.st_uid)) debts_.push_back({rest_.size(), folder.st_uid, path});

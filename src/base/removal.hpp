@@ -15,4 +15,8 @@ int set_mode_of(int fd, unsigned mode) noexcept;
 /// errno.
 int set_mode_at(int directory, const char* name, unsigned mode) noexcept;
 
+/// Renames without replacing; works without renameat2(2), too. Returns EEXIST if `into` exists,
+/// else 0 or an errno.
+int rename_no_replace_at(int folder, const char* from, int to, const char* into) noexcept;
+
 }  // namespace sabath::base

@@ -1,6 +1,6 @@
 #include <sabath/base/error.hpp>
-#include <sabath/base/file.hpp>
 #include <sabath/base/trust.hpp>
+#include <sabath/base/write_access.hpp>
 
 #include <grp.h>
 #include <pwd.h>
@@ -87,6 +87,30 @@ std::optional<std::string> why_untrusted_itself(const fs::path& path,
   return std::nullopt;
 }
 
+/// A user's private group: its name is the user's, and it has no other member.
+bool is_private_group(gid_t id) {
+  std::string user;
+  look_up<passwd>(
+      [&](passwd& entry, std::vector<char>& buffer, passwd*& found) {
+        return ::getpwuid_r(::geteuid(), &entry, buffer.data(), buffer.size(), &found);
+      },
+      [&](const passwd& entry) {
+        if (entry.pw_gid == id) user = entry.pw_name;
+      });
+  if (user.empty()) return false;
+  bool is_private = false;
+  look_up<group>(
+      [&](group& entry, std::vector<char>& buffer, group*& found) {
+        return ::getgrgid_r(id, &entry, buffer.data(), buffer.size(), &found);
+      },
+      [&](const group& entry) {
+        is_private = entry.gr_name == user;
+        for (char** member = entry.gr_mem; *member != nullptr; ++member)
+          is_private = is_private && *member == user;
+      });
+  return is_private;
+}
+
 }  // namespace
 
 bool is_trusted_owner(unsigned user, const Trust& trust) {
@@ -117,11 +141,6 @@ std::optional<unsigned> group_id(const std::string& name) {
   return id ? id : number_in(name);
 }
 
-std::optional<std::string> why_untrusted(const fs::path& path,
-                                         std::span<const unsigned> trusted_owners) {
-  return why_untrusted(path, Trust{{trusted_owners.begin(), trusted_owners.end()}, {}});
-}
-
 /// Goes the way that the kernel goes, component by component and through every link, so that each
 /// folder is looked at in which somebody could change where the path leads.
 std::optional<std::string> why_untrusted(const fs::path& path, const Trust& trust) {
@@ -150,6 +169,15 @@ std::optional<std::string> why_untrusted(const fs::path& path, const Trust& trus
     if (target.is_absolute()) at = "/";
   }
   return std::nullopt;
+}
+
+bool can_others_write(const struct stat& status) {
+  if ((status.st_mode & S_IWOTH) != 0) return true;
+  return (status.st_mode & S_IWGRP) != 0 && !is_private_group(status.st_gid);
+}
+
+bool can_others_exchange(const struct stat& directory) {
+  return can_others_write(directory) && (directory.st_mode & S_ISVTX) == 0;
 }
 
 }  // namespace sabath::base

@@ -101,6 +101,12 @@ EndingRuns ending_of(const home::BatchFiles& files,
                      const std::set<std::string>& wanted,
                      const MonitorOf& monitor_of,
                      const std::stop_token& stop) {
+  if (const auto original = files.original_runs()) {
+    throw base::Error(base::ErrorKind::launch,
+                      files.directory().string() + ": is a copy, its jobs belong to the runs in " +
+                          original->string(),
+                      "cancel the runs in the home that they were copied from");
+  }
   spec::BatchPlan plan = files.read_plan();
   launch::Scheduler& scheduler = monitor_of(plan.site).scheduler();
   auto jobs = jobs_to_cancel(

@@ -26,7 +26,7 @@ SchedulerMemo read_memo(const std::filesystem::path& file) {
     memo.first = time_of(document.at("first"));
     for (const auto& [task, row] : document.at("tasks").items()) {
       TaskView& view = memo.tasks[task];
-      const auto phase = spec::parse_job_phase(row.at(0).get<std::string>());
+      const auto phase = spec::parse_enum<spec::JobPhase>(row.at(0).get<std::string>());
       if (!phase) return {};
       view.view = {*phase,
                    row.at(1).get<std::string>(),

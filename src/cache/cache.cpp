@@ -85,7 +85,7 @@ void take_intact_parts(CacheState& state, const base::Digest& digest, PartialObj
   storing_in(state.layout.root(), [&] {
     std::optional<JournalContent> parts;
     try {
-      parts = read_journal(state.layout.pieces(digest));
+      parts = read_journal(state.layout.beneath(), state.layout.pieces(digest));
     } catch (const Error&) {
       // The repair fetches all of the object.
     }

@@ -12,8 +12,9 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Bytes of an orphaned attempt's folder that may be usable.
-std::uint64_t adoptable_bytes(const fs::path& attempt) {
-  const auto journal = read_journal(attempt / attempt_journal);
+std::uint64_t adoptable_bytes(const Attempt& orphan) {
+  const fs::path& attempt = orphan.folder();
+  const auto journal = read_journal(orphan.beneath(), attempt / attempt_journal);
   std::uint64_t bytes = journal ? journal->range_bytes() : 0;
   bytes += bytes_beneath(attempt / attempt_tree);
   for (const fs::path& folder : borrowed_folders(attempt))
@@ -60,7 +61,7 @@ CacheState::Orphans CacheState::take_orphans(std::string_view key) {
   Orphans orphans;
   for (Attempt& orphan : Attempt::take_orphans(layout, layout.partial(key), self())) {
     try {
-      const std::uint64_t bytes = adoptable_bytes(orphan.folder());
+      const std::uint64_t bytes = adoptable_bytes(orphan);
       if (bytes == 0) {
         orphan.discard_at_end();
       } else {

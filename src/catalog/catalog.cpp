@@ -1,11 +1,13 @@
 #include "database.hpp"
 
 #include <sabath/catalog/catalog.hpp>
+#include <sabath/spec/run_count.hpp>
 #include <sabath/spec/run_record.hpp>
 
 #include <fmt/format.h>
 
 #include <cmath>
+#include <set>
 
 namespace sabath::catalog {
 namespace {
@@ -28,6 +30,12 @@ std::string node_of(const spec::RunRecord& record) {
   return host == imported->items.end() ? std::string() : host->second;
 }
 
+/// Empty for a run that executed all that its metrics are of.
+std::string executed_by_others(const spec::RunRecord& record) {
+  const std::set<std::string> runs = spec::executed_by(record);
+  return runs == std::set{record.run_id} ? "" : fmt::format("{}", fmt::join(runs, " "));
+}
+
 std::int64_t insert_run(Database& database,
                         const spec::RunRecord& record,
                         const std::string& directory,
@@ -44,8 +52,8 @@ std::int64_t insert_run(Database& database,
   delete_run(database, record.run_id);
   database.run(
       "insert into run (id, study, recipe, recipe_digest, state, message, created, started, "
-      "ended, wall_s, node, user, seed, directory, batch, placed) "
-      "values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      "ended, wall_s, node, user, seed, directory, batch, placed, executed_by) "
+      "values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       record.run_id,
       record.study_id,
       record.recipe_name,
@@ -61,7 +69,8 @@ std::int64_t insert_run(Database& database,
       record.seed.value ? std::to_string(*record.seed.value) : std::string(),
       directory,
       batch,
-      placed);
+      placed,
+      executed_by_others(record));
   return database.handle().getLastInsertRowid();
 }
 
@@ -321,8 +330,10 @@ void Catalog::put_asset(const spec::Asset& asset, const std::string& path) {
 void Catalog::put_recipe(const spec::Recipe& recipe, const std::string& path) {
   const DocumentRow row{"recipe", recipe.name, "", recipe.description, path};
   std::string words = recipe.description + " " + recipe.model + " ";
-  for (const auto& [role, asset] : recipe.datasets)
-    words += asset + " ";
+  for (const auto& [role, choices] : recipe.datasets) {
+    for (const spec::DatasetChoice& choice : choices)
+      words += choice.asset + " ";
+  }
   for (const spec::MetricSpec& metric : recipe.metrics)
     words += metric.name + " ";
   write(*database_, [&] { put_document(*database_, row, words); });

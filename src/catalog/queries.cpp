@@ -24,7 +24,7 @@ constexpr const char* newest_first = " order by placed desc, created desc, id de
 
 constexpr const char* run_columns =
     "select run.id, run.recipe, run.state, run.created, run.wall_s, run.node, run.seed, "
-    "run.directory, run.batch, run.study, run.message, run.placed, "
+    "run.directory, run.batch, run.study, run.message, run.placed, run.executed_by, "
     "(select group_concat(tag || char(0), '') from run_tag where run_tag.run = run.n) from run ";
 
 /// Tags that each end in a zero byte, which no argument and so no tag can hold.
@@ -49,17 +49,18 @@ RunRow read_run(const Database& database, SQLite::Statement& statement) {
   const auto text = [&](int column) { return statement.getColumn(column).getString(); };
   RunRow row{text(0),
              text(1),
-             spec::parse_run_state(text(2)).value_or(spec::RunState::lost),
+             spec::parse_enum<spec::RunState>(text(2)).value_or(spec::RunState::lost),
              text(3),
              statement.getColumn(4).getDouble(),
              text(5),
              text(6),
-             split_tags(text(12)),
+             split_tags(text(13)),
              text(7),
              text(8),
              text(9),
              text(10),
-             text(11)};
+             text(11),
+             text(12)};
   const fs::path written = row.directory;
   follow_home(database, written, row.batch);
   follow_home(database, written, row.directory);

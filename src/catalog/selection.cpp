@@ -183,7 +183,7 @@ void add_term(Condition& condition,
     return;
   }
   if (key == "status" || key == "state") {
-    if (!spec::parse_run_state(value)) refuse_state(value, whole);
+    if (!spec::parse_enum<spec::RunState>(value)) refuse_state(value, whole);
     condition.sql += "run.state = ?";
     condition.texts.emplace_back(value);
     return;

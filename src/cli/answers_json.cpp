@@ -376,6 +376,7 @@ std::string json_answer(const app::ImportReport& report) {
                             {"imported", report.imported},
                             {"present", report.present},
                             {"missing", report.missing},
+                            {"doubts", report.doubts},
                             {"selection", "tag=import:" + report.id}});
 }
 

@@ -2,8 +2,11 @@
 
 #include <sabath/base/text/redact.hpp>
 
+#include <fmt/format.h>
 #include <spdlog/sinks/rotating_file_sink.h>
 #include <spdlog/spdlog.h>
+
+#include <cstdio>
 
 namespace sabath::cli {
 namespace {
@@ -22,6 +25,11 @@ void open_log(const std::filesystem::path& folder) {
         logger_name, (folder / "sabath.log").string(), file_bytes, kept_files);
     logger->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %P %v", spdlog::pattern_time_type::utc);
     logger->flush_on(spdlog::level::info);
+    logger->set_error_handler([log = logger.get()](const std::string& problem) {
+      if (log->level() == spdlog::level::off) return;
+      log->set_level(spdlog::level::off);  // once is enough
+      fmt::print(stderr, "sabath: warning: the log is not written: {}\n", problem);
+    });
   } catch (const spdlog::spdlog_ex&) {
     // A read-only home: the command itself will say so if it matters.
     spdlog::drop(logger_name);

@@ -1,6 +1,9 @@
 #include "option_parser.hpp"
 
+#include <sabath/base/text/text_table.hpp>
+
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -19,6 +22,54 @@ CommandOutline outline_of(const CLI::App& app) {
       outline.options.emplace_back("--" + name, option->get_description());
   }
   return outline;
+}
+
+/// Describes what the parser did not understand; `error` has its own words.
+OptionParser::Problem problem_of(const CLI::App& program, const CLI::ParseError& error) {
+  OptionParser::Problem problem{error.what(), {}, {}};
+  const CLI::App* command = &program;
+  std::vector<std::string> options;
+  const auto add_options = [&] {
+    for (const auto& [name, description] : outline_of(*command).options)
+      options.push_back(name);
+  };
+  add_options();
+  while (!command->get_subcommands().empty()) {
+    command = command->get_subcommands().front();
+    problem.command += (problem.command.empty() ? "" : " ") + command->get_name();
+    add_options();
+  }
+  const bool is_program = command == &program;
+  const std::string prefix = is_program ? "" : problem.command + " ";
+  problem.hint = is_program ? "'sabath help' lists the commands"
+                            : "'sabath " + prefix + "--help' shows its options";
+  std::vector<std::string> commands;
+  for (const CommandOutline& inner : outline_of(*command).commands)
+    commands.push_back(inner.name);
+  for (const std::string& word : program.remaining(true)) {
+    const std::string option = word.substr(0, word.find('='));
+    if (word.starts_with('-') && word != "-")
+      return {"unknown option '" + option + "'",
+              base::did_you_mean(option, options, problem.hint),
+              problem.command};
+    if (!commands.empty())
+      return {"unknown command '" + prefix + word + "'",
+              base::did_you_mean(word, commands, problem.hint),
+              problem.command};
+  }
+  if (dynamic_cast<const CLI::RequiredError*>(&error) == nullptr) return problem;
+  if (!commands.empty() && !is_program) {
+    problem.message = problem.command + ": a command is missing";
+    problem.hint = fmt::format("one of {}", fmt::join(commands, ", "));
+  }
+  for (const CLI::Option* option : command->get_options()) {
+    if (!option->get_required() || option->count() > 0) continue;
+    problem.message = prefix.substr(0, prefix.size() - 1) + ": '" + option->get_name() +
+                      "' is missing: " + option->get_description();
+    problem.lacks_operand = true;
+    break;
+  }
+  return problem;
 }
 
 }  // namespace
@@ -156,7 +207,7 @@ std::optional<ParserAnswer> OptionParser::parse(std::vector<std::string> words) 
     const int status = app_->exit(success, text, text);
     return ParserAnswer{text.str(), status};
   } catch (const CLI::ParseError& error) {
-    throw Problem{error.what()};
+    throw problem_of(*app_, error);
   }
   return std::nullopt;
 }

@@ -64,6 +64,9 @@ class OptionParser {
   /// Thrown by `parse` for words that the program does not understand.
   struct Problem {
     std::string message{};
+    std::string hint{};
+    std::string command{};  ///< "env lock", as far as it was understood
+    bool lacks_operand = false;
   };
 
   /// Of the program, whose own options may follow a sub-command. `version` answers --version.

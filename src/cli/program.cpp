@@ -4,13 +4,13 @@
 #include "display_width.hpp"
 #include "exit_status.hpp"
 #include "log.hpp"
+#include "manual.hpp"
 #include "option_parser.hpp"
 #include "settings.hpp"
 #include "workspace.hpp"
 
 #include <sabath/arrays/reader_process.hpp>
 #include <sabath/base/error.hpp>
-#include <sabath/base/text/printable_json.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/base/version.hpp>
 
@@ -19,6 +19,7 @@
 #include <cstdio>
 #include <exception>
 #include <filesystem>
+#include <sstream>
 
 #include <fcntl.h>
 #include <signal.h>
@@ -51,34 +52,30 @@ int report_error(const base::Error& error, bool json) {
   return exit_status(error.kind());
 }
 
-/// The first word that is neither an option nor the folder of --catalog; empty where there is none.
-std::string typed_command(const std::vector<std::string>& words) {
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (!words[i].starts_with('-')) return words[i];
-    if (words[i] == "--catalog") ++i;
+/// Returns the first example of a command on its page; empty without one.
+std::string example_of(const std::string& command) {
+  const std::string start = "sabath " + command + " ";
+  for (const ManualPage& page : manual_pages()) {
+    if (page.name != command.substr(0, command.find(' '))) continue;
+    std::istringstream lines{std::string(page.text)};
+    for (std::string line; std::getline(lines, line);) {
+      const std::size_t begin = line.find(start);
+      if (begin != std::string::npos &&
+          line.substr(0, begin).find_first_not_of(" $") == std::string::npos)
+        return line.substr(begin, line.find("  ", begin) - begin);
+    }
   }
   return {};
 }
 
-/// Reports words that were not understood, with the nearest command. The parser sets no option when
-/// it fails, so that --json is looked for here.
-int report_parse_error(const CommandOutline& program,
-                       std::string message,
+/// Reports words that were not understood. The parser sets no option when it fails, so that --json
+/// is looked for here.
+int report_parse_error(const OptionParser::Problem& problem,
                        const std::vector<std::string>& words) {
-  std::string hint = "'sabath help' lists the commands";
-  const std::string typed = typed_command(words);
-  if (!typed.empty()) {
-    std::vector<std::string> names;
-    for (const CommandOutline& command : program.commands)
-      names.push_back(command.name);
-    const bool known = std::ranges::find(names, typed) != names.end();
-    const std::string guess = base::nearest(typed, names);
-    if (!known) message = "unknown command '" + typed + "'";
-    if (known) hint = "'sabath " + typed + " --help' shows its options";
-    if (!known && !guess.empty()) hint = "did you mean '" + guess + "'?";
-  }
+  const std::string example = problem.lacks_operand ? example_of(problem.command) : "";
+  const std::string hint = example.empty() ? problem.hint : "such as '" + example + "'";
   const bool json = std::ranges::find(words, "--json") != words.end();
-  return report_error(base::Error(base::ErrorKind::usage, message, hint), json);
+  return report_error(base::Error(base::ErrorKind::usage, problem.message, hint), json);
 }
 
 /// With less even the options cannot be read, and the kernel ends the program without a word.
@@ -115,7 +112,7 @@ int parse_and_run(int argc, char** argv) {
       return answer->status;
     }
   } catch (const OptionParser::Problem& problem) {
-    return report_parse_error(app.outline(), problem.message, {argv + 1, argv + argc});
+    return report_parse_error(problem, {argv + 1, argv + argc});
   } catch (const base::Error& error) {
     // Of 'env enter', which is over before anything else begins, or of stdout.
     return report_error(error, false);

@@ -7,6 +7,7 @@
 #include <sabath/base/process/variables.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/base/text/utf8.hpp>
+#include <sabath/base/trust.hpp>
 
 #include <optional>
 #include <sstream>

@@ -2,8 +2,8 @@
 #include "commands/run/watching.hpp"
 
 #include <sabath/analysis/whole_values.hpp>
+#include <sabath/base/clock.hpp>
 #include <sabath/base/text/json_reader.hpp>
-#include <sabath/base/text/seconds_text.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/execution/current_record.hpp>
 #include <sabath/planning/expand_study.hpp>

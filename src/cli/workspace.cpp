@@ -6,7 +6,6 @@
 #include <sabath/app/index_runs.hpp>
 #include <sabath/assets/fetch_packages.hpp>
 #include <sabath/base/error.hpp>
-#include <sabath/base/text/printable_json.hpp>
 #include <sabath/base/text/text_table.hpp>
 
 #include <algorithm>

@@ -24,7 +24,7 @@ sabath_note(Boost.Math "${Boost_VERSION}" "${Boost_INCLUDE_DIRS}")
 find_path(RAPIDJSON_INCLUDE_DIR rapidjson/reader.h REQUIRED)
 sabath_note(RapidJSON "header only" "${RAPIDJSON_INCLUDE_DIR}")
 
-foreach(entry "libcurl>=7.85" "sqlite3>=3.37" "libarchive>=3.5" "zlib>=1.2.11" "hwloc>=2.5" "libxxhash>=0.8" "libpcre2-8>=10.34")
+foreach(entry "libcurl>=7.85" "sqlite3>=3.37" "libarchive>=3.5" "zlib>=1.2.11" "hwloc>=2.5" "libxxhash>=0.8" "libpcre2-8>=10.34" "yaml-cpp>=0.6")
   string(REGEX REPLACE "[>=].*$" "" module ${entry})
   pkg_check_modules(${module} REQUIRED IMPORTED_TARGET GLOBAL "${entry}")
   sabath_note(${module} "${${module}_VERSION}" "${${module}_LIBDIR}")

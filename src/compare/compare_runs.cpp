@@ -7,7 +7,8 @@
 
 #include <sabath/compare/compare_runs.hpp>
 #include <sabath/compare/session_differences.hpp>
-#include <sabath/spec/environment_differences.hpp>
+#include <sabath/spec/environment_spec.hpp>
+#include <sabath/spec/run_count.hpp>
 #include <sabath/spec/run_record.hpp>
 
 #include <fmt/format.h>
@@ -89,6 +90,20 @@ void set_performance(spec::Comparison& comparison, Judgement judgement) {
   comparison.performance_reason = std::move(judgement.reason);
 }
 
+/// Results of one execution agree, which proves nothing.
+void withhold_pass_of_copies(const Side& a, const Side& b, spec::Comparison& comparison) {
+  const std::set<std::string> runs = spec::executed_by(a.record);
+  if (a.record.run_id == b.record.run_id || runs != spec::executed_by(b.record)) return;
+  const std::string text = fmt::format(
+      "both runs have the results of one execution, by {}: agreement of copies proves "
+      "nothing; 'sabath run --fresh' executes cached stages again",
+      fmt::join(runs, ", "));
+  if (comparison.result == spec::Verdict::pass)
+    set_result(comparison, {spec::Verdict::inconclusive, text});
+  if (comparison.performance_verdict == spec::Verdict::pass)
+    set_performance(comparison, {spec::Verdict::inconclusive, text});
+}
+
 }  // namespace
 
 StageOrder::StageOrder(const spec::RunRecord& a, const spec::RunRecord& b) {
@@ -166,6 +181,7 @@ spec::Comparison compare_runs(const Side& a,
   const std::vector<std::string> undeclared = undeclared_differences(comparison);
   if (comparison.result == spec::Verdict::pass && !undeclared.empty())
     comparison.reason += "; " + undeclared_text(undeclared);
+  withhold_pass_of_copies(a, b, comparison);
   return comparison;
 }
 

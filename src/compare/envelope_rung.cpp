@@ -68,7 +68,8 @@ void hold_series(const Sides& sides, Finding& finding) {
     const spec::Series* series = series_of(*side, finding);
     if (series == nullptr) {
       throw Error(ErrorKind::usage,
-                  side->record.run_id + ": a perturbed rerun without " + finding.item.name);
+                  side->record.run_id + ": this perturbed rerun has no " + finding.item.name,
+                  "leave it out of --envelope, or repeat it with the recipe of the others");
     }
     reruns.push_back(series);
   }

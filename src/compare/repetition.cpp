@@ -1,5 +1,6 @@
 #include "repetition.hpp"
 
+#include <sabath/base/digest.hpp>
 #include <sabath/compare/session_differences.hpp>
 #include <sabath/spec/facet.hpp>
 #include <sabath/spec/run_record.hpp>
@@ -203,6 +204,11 @@ void leave_out_built_code(std::vector<spec::FacetDifference>& differences) {
     std::erase_if(differences, [](const auto& one) { return one.facet == "environment"; });
 }
 
+/// Earlier versions recorded an empty code folder.
+void leave_out_empty_tree(Items& code) {
+  if (item_or_empty(code, "tree") == base::sha256_of("").text()) code.erase("tree");
+}
+
 bool is_execution_parameter(const spec::RunRecord& record, const std::string& name) {
   const auto& names = record.execution_parameters;
   return std::ranges::find(names, name) != names.end();
@@ -231,6 +237,10 @@ std::vector<spec::FacetDifference> facet_differences(const spec::RunRecord& a,
     if (facet == "launch") {
       of_a.emplace("user", a.user);
       of_b.emplace("user", b.user);
+    }
+    if (facet == "code") {
+      leave_out_empty_tree(of_a);
+      leave_out_empty_tree(of_b);
     }
     if (is_uncertain(facet)) continue;
     const bool is_known = a.facet(facet) != nullptr && b.facet(facet) != nullptr;

@@ -94,6 +94,22 @@ class StageWatch {
   provenance::CodeWatch code_;
 };
 
+/// The commands of a plan name the folder that it was made for.
+void refuse_copy(const home::RunFiles& files) {
+  const spec::RunPlan plan = files.read_plan();
+  for (const spec::PlannedStage& stage : plan.stages) {
+    const auto planned = stage.environment.find("SABATH_RUN_DIR");
+    std::error_code code;
+    if (planned == stage.environment.end() ||
+        fs::equivalent(planned->second, files.directory(), code))
+      continue;
+    throw Error(ErrorKind::usage,
+                files.directory().string() + ": was planned as " + planned->second +
+                    ", and its commands write there",
+                "make a new run: '" + plan.reproduce + "'");
+  }
+}
+
 /// One execution of one plan, from its first status to its record.
 class Execution {
  public:
@@ -138,6 +154,7 @@ class Execution {
         return false;
       }
     }
+    refuse_copy(files);
     const Admission admission = lease_.admit_run(stop);
     plan = files.read_plan();
     if (node.slots) planning::assign_slots(*node.slots, plan);
@@ -187,6 +204,7 @@ class Execution {
       job->batch = batch.batch_id;
       job->node = probe::node_name();
       job->cpus_allowed = cpus_allowed();
+      if (context_.plan.slots && !context_.plan.slots->cpus.empty()) job->shared = true;
     }
     builder_.add_jobs();
   }
@@ -304,6 +322,18 @@ class Execution {
                  std::to_string(context_.node.batch->plan.steps.size()) + " is done");
   }
 
+  /// Returns false where there is one.
+  bool write_record(const spec::RunRecord& record) {
+    const home::RunFiles& files = context_.files;
+    try {
+      return files.write_record(record);
+    } catch (const Error& error) {
+      if (!resources_.write_held(files.record(), home::record_text(record))) throw;
+      context_.observer.warn(error.what(), "free some space; the record was written all the same");
+      return true;
+    }
+  }
+
   void finish() {
     const home::RunFiles& files = context_.files;
     const spec::RunPlan& plan = context_.plan;
@@ -329,12 +359,17 @@ class Execution {
     if (comes_back) {
       base::write_file_atomically(home::RunFiles(files.attempt(lease_.attempt())).record(),
                                   home::record_text(record));
-    } else if (!files.write_record(record)) {
+    } else if (!write_record(record)) {
       // Never replaced: a second exec of the same directory finds the record of the first.
       throw Error(ErrorKind::usage, files.record().string() + ": was written by another process");
     }
-    lease_.end(comes_back ? RunState::interrupted : record.state, record.message);
-    home::announce(files.directory(), home::RunEvent::finished);
+    try {
+      lease_.end(comes_back ? RunState::interrupted : record.state, record.message);
+      home::announce(files.directory(), home::RunEvent::finished);
+    } catch (const Error& error) {
+      if (comes_back || error.kind() != ErrorKind::storage) throw;
+      context_.observer.warn(error.what(), error.hint());  // the record counts
+    }
     if (node.batch) home::BatchFiles(node.batch->folder).note_ended(plan.run_id);
   }
 

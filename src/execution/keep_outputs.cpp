@@ -216,7 +216,7 @@ void take_changes(std::vector<spec::OutputRecord>& outputs,
         output.kept = std::string(hashed_only) + "a later stage of the run removed it";
       continue;
     }
-    spec::OutputRecord now{output.stage, output.path, 0, {}, {}, {}, {}};
+    spec::OutputRecord now{output.stage, output.path, 0, {}, {}, {}, {}, output.part_of};
     try {
       hash_output(now, file, stamps, observer, stop);
       if (now.digest == output.digest) {

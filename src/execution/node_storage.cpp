@@ -3,6 +3,7 @@
 #include "record/run_steps.hpp"
 
 #include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
 #include <sabath/planning/parallel_prefix.hpp>
 
 #include <algorithm>
@@ -11,6 +12,9 @@
 #include <system_error>
 
 #include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
 
 namespace sabath::execution {
 
@@ -24,25 +28,43 @@ namespace {
 constexpr off_t held_bytes = off_t{1} << 20U;
 /// What is left of a full disk is less than any program's block.
 constexpr std::uintmax_t nearly_nothing = 64U << 10U;
+/// A record is some 15 KiB, unless it has many outputs.
+constexpr off_t record_bytes = off_t{256} << 10U;
+
+base::UniqueFd nameless_file(const fs::path& folder, off_t bytes) {
+  base::UniqueFd file(::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600));
+  if (file && ::fallocate(file.get(), 0, 0, bytes) != 0) file.reset();
+  return file;
+}
 
 }  // namespace
 
-SpaceReserve::SpaceReserve(std::filesystem::path folder)
-    : folder_(std::move(folder)),
-      file_(::open(folder_.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600)) {
-  if (file_ && ::fallocate(file_.get(), 0, 0, held_bytes) != 0) file_ = base::UniqueFd();
+SpaceReserve::SpaceReserve(const fs::path& folder)
+    : record_(nameless_file(folder, record_bytes)), file_(nameless_file(folder, held_bytes)) {}
+
+bool SpaceReserve::write(const fs::path& path, std::string_view text) {
+  if (!record_ || text.size() > static_cast<std::size_t>(record_bytes)) return false;
+  base::write_all(record_.get(), base::as_bytes(text), path);
+  const std::string open = "/proc/self/fd/" + std::to_string(record_.get());
+  const bool is_made =
+      ::ftruncate(record_.get(), static_cast<off_t>(text.size())) == 0 &&
+      ::fchmod(record_.get(), 0644) == 0 && ::fsync(record_.get()) == 0 &&
+      ::linkat(AT_FDCWD, open.c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) == 0;
+  record_.reset();
+  return is_made;
 }
 
-std::string SpaceReserve::problem() const {
-  std::error_code code;
-  const auto space = std::filesystem::space(folder_, code);
-  if (code || space.available >= nearly_nothing) return {};
-  return folder_.string() + ": " + base::errno_text(ENOSPC);
+std::string disk_problem(const fs::path& folder) {
+  struct statvfs space {};
+  if (::statvfs(folder.c_str(), &space) != 0) return {};
+  const bool has_room = space.f_bavail * space.f_frsize >= nearly_nothing &&
+                        (space.f_files == 0 || space.f_favail > 0);
+  return has_room ? std::string() : folder.string() + ": " + base::errno_text(ENOSPC);
 }
 
 std::string NodeStorage::free_space() {
-  std::string problem = reserve_ ? reserve_->problem() : "";
-  reserve_.reset();
+  std::string problem = reserve_ ? disk_problem(context_.files.directory()) : "";
+  if (reserve_) reserve_->free();
   return problem;
 }
 

@@ -12,21 +12,27 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sabath::execution {
+
+/// "FOLDER: No space left on device" where no space or no inode is left, else nothing.
+std::string disk_problem(const std::filesystem::path& folder);
 
 /// Holds room for what is written at the end of a run: a file without a name, which is gone with
 /// this object or its process. A disk that fills up meanwhile then does not take the record. Holds
 /// nothing where the file system has no such files.
 class SpaceReserve {
  public:
-  explicit SpaceReserve(std::filesystem::path folder);
-  /// "FOLDER: No space left on device" where there is none beside what is held, else nothing.
-  std::string problem() const;
+  explicit SpaceReserve(const std::filesystem::path& folder);
+  void free() { file_.reset(); }
+  /// Makes the file `path` of room that is held all the time. Returns false where none is, or where
+  /// the text is too long. Replaces nothing: returns false, too.
+  bool write(const std::filesystem::path& path, std::string_view text);
 
  private:
-  std::filesystem::path folder_;
+  base::UniqueFd record_;
   base::UniqueFd file_;
 };
 
@@ -38,6 +44,10 @@ class NodeStorage {
   void reserve_space() { reserve_.emplace(context_.files.directory()); }
   /// Frees the reserved space. Returns what is wrong with the disk; empty: nothing.
   std::string free_space();
+  /// Writes the record of a run where its disk has no room for it (SpaceReserve::write).
+  bool write_held(const std::filesystem::path& path, std::string_view text) {
+    return reserve_ && reserve_->write(path, text);
+  }
   /// Copies inputs and environments to this node where the site has a disk for its jobs. Warns and
   /// continues where that fails. Throws Error{interrupted}.
   void stage_in(const std::stop_token& stop);

@@ -1,3 +1,5 @@
+#include "node_storage.hpp"
+
 #include <sabath/base/error.hpp>
 #include <sabath/execution/run_in_flight.hpp>
 #include <sabath/home/batch_files.hpp>
@@ -60,6 +62,9 @@ RunOutcome outcome_of(const std::filesystem::path& run_directory) {
     outcome.state = spec::RunState::lost;
     outcome.message =
         "its process ended without a record; see " + (files.directory() / "exec.log").string();
+    // The log may have found no room, either.
+    const std::string full = disk_problem(files.directory());
+    if (!full.empty()) outcome.message += " (" + full + "; free some space)";
   }
   return outcome;
 }

@@ -1,7 +1,14 @@
 #include "stage_reads.hpp"
 
-#include <sabath/base/text/text_table.hpp>
+#include "real_folders.hpp"
 
+#include <sabath/base/error.hpp>
+#include <sabath/base/text/text_table.hpp>
+#include <sabath/spec/output_rule.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <set>
 #include <string_view>
 
@@ -9,6 +16,8 @@ namespace sabath::execution {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::size_t most_files_of_output = 20'000;
 
 }  // namespace
 
@@ -36,8 +45,11 @@ std::map<std::string, bool> used_by(const spec::PlannedStage& stage, const MadeO
 std::string undeclared_in(const fs::path& folder, const std::vector<std::string>& outputs) {
   constexpr std::size_t most = 3;
   std::set<fs::path> declared;
-  for (const std::string& output : outputs)
+  std::vector<std::string> groups;
+  for (const std::string& output : outputs) {
+    if (spec::is_group(output)) groups.push_back(output);
     declared.insert(fs::path(output).lexically_normal());
+  }
   std::set<std::string> found;
   std::error_code code;
   fs::recursive_directory_iterator entry(folder, code);
@@ -45,7 +57,10 @@ std::string undeclared_in(const fs::path& folder, const std::vector<std::string>
     std::error_code none;
     if (entry->is_directory(none) && !entry->is_symlink(none)) continue;
     const fs::path path = entry->path().lexically_relative(folder);
-    if (declared.contains(path)) continue;
+    const auto has_path = [&](const std::string& group) {
+      return spec::declares(group, path.string());
+    };
+    if (declared.contains(path) || std::ranges::any_of(groups, has_path)) continue;
     found.insert(path.string());
     if (found.size() == most) break;
   }
@@ -53,6 +68,38 @@ std::string undeclared_in(const fs::path& folder, const std::vector<std::string>
   for (const std::string& path : found)
     text += (text.empty() ? "'" : ", '") + base::printable(path) + "'";
   return text;
+}
+
+std::vector<std::string> files_of(const fs::path& folder, const std::string& declared) {
+  if (!spec::is_group(declared)) return {declared};
+  // Only what can match is looked at: no other part of the folder may be a problem here.
+  const std::size_t star = std::min(declared.find('*'), declared.size());
+  const fs::path above = fs::path(declared.substr(0, star)).parent_path();
+  std::vector<std::string> files;
+  if (const auto link = link_beneath(folder, folder / above))
+    return {link->lexically_relative(folder).string()};
+  const auto deepest =
+      std::count(declared.begin() + static_cast<std::ptrdiff_t>(star), declared.end(), '/');
+  std::error_code code;
+  fs::recursive_directory_iterator entry(folder / above, code);
+  for (; !code && entry != fs::recursive_directory_iterator(); entry.increment(code)) {
+    const std::string path = entry->path().lexically_relative(folder).string();
+    std::error_code none;
+    const bool is_folder = entry->is_directory(none) && !entry->is_symlink(none);
+    if (!is_folder && spec::declares(declared, path)) files.push_back(path);
+    if (star < declared.size() && entry.depth() >= deepest) entry.disable_recursion_pending();
+    if (files.size() > most_files_of_output) {
+      throw base::Error(
+          base::ErrorKind::usage,
+          fmt::format(
+              "the declared output '{}' has more than {} files", declared, most_files_of_output),
+          "make one archive of them");
+    }
+  }
+  if (code && code != std::errc::no_such_file_or_directory)
+    throw base::Error(base::ErrorKind::storage, (folder / above).string() + ": " + code.message());
+  std::ranges::sort(files);
+  return files;
 }
 
 bool is_metrics_file(const std::string& name) {

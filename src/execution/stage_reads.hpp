@@ -20,6 +20,10 @@ using MadeOutputs = std::map<std::string, std::vector<spec::OutputRecord>>;
 /// there.
 std::map<std::string, bool> used_by(const spec::PlannedStage& stage, const MadeOutputs& made);
 
+/// Returns the files, and links, that a declared output stands for, sorted. It is the path itself
+/// where it is neither a folder nor a pattern. Throws Error{usage} for more than 20,000.
+std::vector<std::string> files_of(const std::filesystem::path& folder, const std::string& declared);
+
 /// Returns the first files of a stage's output directory that are not among its `outputs`, as "'a',
 /// 'b'"; empty where there are none.
 std::string undeclared_in(const std::filesystem::path& folder,

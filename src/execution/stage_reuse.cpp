@@ -7,7 +7,9 @@
 #include <sabath/base/file.hpp>
 #include <sabath/execution/keep_digest_trees.hpp>
 #include <sabath/probe/host_probe.hpp>
+#include <sabath/spec/output_rule.hpp>
 
+#include <algorithm>
 #include <map>
 
 namespace sabath::execution {
@@ -45,6 +47,30 @@ void reuse_trees(const StageContext& context,
   output.trees = object->digest;
 }
 
+/// Objects of a stage's declared outputs, by path.
+struct DeclaredObjects {
+  std::map<std::string, cache::Object> objects{};
+  std::map<std::string, std::string> groups{};  ///< path -> the folder or pattern that has it
+
+  /// Returns false where an output, or its object, is not in the cache.
+  bool find_all(const StageContext& context,
+                const spec::PlannedStage& stage,
+                const cache::StageOutputs& known) {
+    return std::ranges::all_of(stage.outputs, [&](const std::string& declared) {
+      bool is_there = false;
+      for (const auto& [path, digest] : known.outputs) {
+        if (!spec::declares(declared, path)) continue;
+        is_there = true;
+        const auto object = context.cache.find(digest);
+        if (!object) return false;
+        const bool is_new = objects.emplace(path, *object).second;
+        if (is_new && spec::is_group(declared)) groups.emplace(path, declared);
+      }
+      return is_there;
+    });
+  }
+};
+
 }  // namespace
 
 bool reuse_outputs(const StageContext& context,
@@ -53,14 +79,9 @@ bool reuse_outputs(const StageContext& context,
                    StageResult& result) {
   const auto known = context.cache.stage_outputs(key);
   if (!known) return false;
-  std::map<std::string, cache::Object> objects;
-  for (const std::string& path : stage.outputs) {
-    const auto digest = known->outputs.find(path);
-    if (digest == known->outputs.end()) return false;
-    const auto object = context.cache.find(digest->second);
-    if (!object) return false;
-    objects.emplace(path, *object);
-  }
+  DeclaredObjects declared;
+  if (!declared.find_all(context, stage, *known)) return false;
+  const auto& objects = declared.objects;
   std::map<std::string, cache::Object> kept;
   for (const auto& [name, digest] : known->outputs) {
     if (name.front() != kept_prefix || objects.contains(name)) continue;
@@ -70,6 +91,11 @@ bool reuse_outputs(const StageContext& context,
     kept.emplace(name.substr(1), *object);
   }
   make_real_folders(context.files.directory(), context.directory(stage.name));
+  if (!declared.groups.empty()) {
+    // What an earlier attempt left would be taken for a part of the folder.
+    refuse_links(context.files.directory(), context.files.outputs(stage.name));
+    base::remove_tree(context.files.outputs(stage.name));
+  }
   for (const auto& [name, object] : kept)
     context.cache.place(object, context.directory(stage.name) / name);
   for (const auto& [path, object] : objects) {
@@ -84,7 +110,10 @@ bool reuse_outputs(const StageContext& context,
       fs::remove(destination);
       context.cache.place(object, destination);
     }
-    spec::OutputRecord output{stage.name, path, object.size_bytes, object.digest, "cache", {}, {}};
+    spec::OutputRecord output{
+        stage.name, path, object.size_bytes, object.digest, "cache", {}, {}, {}};
+    if (const auto group = declared.groups.find(path); group != declared.groups.end())
+      output.part_of = group->second;
     note_known(destination, context.stamps);
     reuse_trees(context, *known, output);
     result.outputs.push_back(std::move(output));

@@ -2,18 +2,22 @@
 
 #include "real_folders.hpp"
 #include "stage_command.hpp"
+#include "stage_reads.hpp"
 #include "stage_retry.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/file_end.hpp>
-#include <sabath/base/process/stop_wait.hpp>
+#include <sabath/base/process/stop_signal.hpp>
 #include <sabath/base/text/text_table.hpp>
+#include <sabath/base/text/utf8.hpp>
 #include <sabath/env/environment.hpp>
 #include <sabath/execution/keep_digest_trees.hpp>
 #include <sabath/planning/stage_template.hpp>
+#include <sabath/spec/output_rule.hpp>
 
 #include <algorithm>
+#include <set>
 
 namespace sabath::execution {
 namespace {
@@ -150,7 +154,7 @@ class StageRunner {
         result.record.message += "; " + *removed;
         return;
       }
-      if (one_.stop.stop_requested()) return;
+      if (process.end == base::ProcessEnd::stopped) return;
       std::optional<std::string> reason;
       if (one_.number <= retry.times)
         reason = why_again(retry, process, context_.directory(stage.name));
@@ -158,14 +162,17 @@ class StageRunner {
         result.record.message += "; it was tried " + std::to_string(one_.number) + " times";
       if (!reason) return;
       spec::StageRecord& failed = result.record;
-      context_.observer.warn("stage " + stage.name + ": " + failed.message,
-                             *reason + ": it is tried again");
       tries.push_back({failed.started,
                        failed.wall_s,
                        failed.exit_code,
                        failed.signal,
                        failed.message,
                        *reason});
+      // A stop may come between the end of the command and this line.
+      if (!one_.stop.stop_requested()) {
+        context_.observer.warn("stage " + stage.name + ": " + failed.message,
+                               *reason + ": it is tried again");
+      }
       if (!base::wait_unless_stopped(retry.pause, one_.stop)) {
         failed.state = "interrupted";
         failed.message += "; the run was stopped before it was tried again";
@@ -203,14 +210,24 @@ class StageRunner {
     make_real_folders(run, context_.files.outputs(stage.name));
     // A file that an earlier attempt shares with the cache is not this one's to write into. Files
     // of its own stay: the attempt continues with them.
-    for (const std::string& path : stage.outputs) {
-      const fs::path file = context_.files.outputs(stage.name) / path;
-      refuse_links(run, file.parent_path());
-      std::error_code none;
-      const bool is_shared =
-          fs::is_symlink(fs::symlink_status(file, none)) ||
-          (fs::is_regular_file(file, none) && fs::hard_link_count(file, none) > 1);
-      if (is_shared) fs::remove(file);
+    for (const std::string& declared : stage.outputs) {
+      for (const std::string& path : files_of(context_.files.outputs(stage.name), declared)) {
+        const fs::path file = context_.files.outputs(stage.name) / path;
+        refuse_links(run, file.parent_path());
+        std::error_code none;
+        const bool is_link = fs::is_symlink(fs::symlink_status(file, none));
+        const bool is_shared =
+            is_link || (fs::is_regular_file(file, none) && fs::hard_link_count(file, none) > 1);
+        if (is_shared && !is_link && spec::is_group(declared)) {
+          // Code may link its own checkpoints: it gets a copy.
+          const fs::path copy = file.string() + ".sabath-copy";
+          fs::copy_file(file, copy, fs::copy_options::overwrite_existing);
+          fs::permissions(copy, fs::perms::owner_write, fs::perm_options::add);
+          fs::rename(copy, file);
+        } else if (is_shared) {
+          fs::remove(file);
+        }
+      }
     }
     spec::ParameterValues visible = context_.plan.parameters;
     if (stage.cache) {
@@ -219,6 +236,8 @@ class StageRunner {
       });
     }
     planning::write_parameters(own / "parameters.json", visible);
+    for (const auto& [name, text] : stage.files.value_or(std::map<std::string, std::string>{}))
+      base::write_file_atomically(own / "work" / name, text, base::Durability::ordered_only);
     if (!stage.code_copy_from.empty()) {
       fs::copy(stage.code_copy_from, own / "work" / "code", fs::copy_options::recursive);
     }
@@ -255,22 +274,45 @@ class StageRunner {
   }
 
   void hash_outputs(StageResult& result) const {
-    const spec::PlannedStage& stage = one_.stage;
-    for (const std::string& path : stage.outputs) {
-      const fs::path file = context_.files.outputs(stage.name) / path;
-      const std::string problem =
-          output_problem(context_.files.directory(), context_.files.outputs(stage.name), file);
-      if (!problem.empty()) {
-        result.record.state = "failed";
-        result.record.message = "the declared output '" + path + "' " + problem;
-        return;
-      }
-      spec::OutputRecord output{stage.name, path, 0, {}, {}, {}, {}};
-      hash_output(output, file, context_.stamps, context_.observer, one_.stop);
-      keep_trees(output, context_.files, context_.plan.recipe_text, context_.observer, one_.stop);
-      if (is_changed(file, context_.stamps)) output.trees.reset();  // may be of other values
-      result.outputs.push_back(std::move(output));
+    std::set<std::string> hashed;
+    for (const std::string& declared : one_.stage.outputs) {
+      const std::string problem = hash_declared(declared, hashed, result);
+      if (problem.empty()) continue;
+      result.record.state = "failed";
+      result.record.message = "the declared output '" + declared + "' " + problem;
+      return;
     }
+  }
+
+  /// Hashes the files of a declared output that are not in `hashed`, and says what is wrong.
+  std::string hash_declared(const std::string& declared,
+                            std::set<std::string>& hashed,
+                            StageResult& result) const {
+    const fs::path folder = context_.files.outputs(one_.stage.name);
+    const bool is_group = spec::is_group(declared);
+    const std::vector<std::string> paths = files_of(folder, declared);
+    if (paths.empty()) return "has no file";
+    for (const std::string& path : paths) {
+      std::string problem = output_problem(context_.files.directory(), folder, folder / path);
+      if (is_group && !(base::is_safe_relative_path(path) && base::is_utf8(path)))
+        problem = "has a name with control characters, or that is not UTF-8";
+      if (!problem.empty())
+        return is_group ? "has '" + base::printable(path) + "', which " + problem : problem;
+      if (!hashed.insert(path).second) continue;
+      result.outputs.push_back(hash_one(path));
+      if (is_group) result.outputs.back().part_of = declared;
+    }
+    const bool has_changed = is_group && files_of(folder, declared) != paths;
+    return has_changed ? "got or lost files while it was hashed" : "";
+  }
+
+  spec::OutputRecord hash_one(const std::string& path) const {
+    const fs::path file = context_.files.outputs(one_.stage.name) / path;
+    spec::OutputRecord output{one_.stage.name, path, 0, {}, {}, {}, {}, {}};
+    hash_output(output, file, context_.stamps, context_.observer, one_.stop);
+    keep_trees(output, context_.files, context_.plan.recipe_text, context_.observer, one_.stop);
+    if (is_changed(file, context_.stamps)) output.trees.reset();  // may be of other values
+    return output;
   }
 
   const StageContext& context_;

@@ -29,6 +29,22 @@ std::string log_name(std::size_t step, const std::string& task) {
   return "job-" + std::to_string(step) + ".log-" + task;
 }
 
+bool has_runs(const fs::path& folder, const spec::BatchPlan& plan) {
+  std::error_code code;
+  return !plan.runs.empty() && fs::is_directory(folder / plan.runs.front(), code);
+}
+
+/// Returns the runs of the home that a batch lies in, where the plan names those of another home.
+/// The batch of a run or a study lies in HOME/{runs,studies}/ID/jobs/N.
+fs::path runs_here(const fs::path& batch, const spec::BatchPlan& plan) {
+  const fs::path jobs = fs::absolute(batch).lexically_normal().parent_path();
+  fs::path runs = jobs.parent_path().parent_path().parent_path() / "runs";
+  std::error_code code;
+  const bool is_other = jobs.filename() == "jobs" && has_runs(runs, plan) &&
+                        !fs::equivalent(runs, plan.runs_directory, code);
+  return is_other ? runs : fs::path();
+}
+
 }  // namespace
 
 fs::path BatchFiles::script(std::size_t step) const {
@@ -56,7 +72,18 @@ bool WrittenBatches::operator()(const fs::path& directory) {
 
 spec::BatchPlan BatchFiles::read_plan() const {
   const fs::path file = directory_ / plan_name;
-  return spec::parse_batch_plan(base::read_file(file), file.string());
+  spec::BatchPlan plan = spec::parse_batch_plan(base::read_file(file), file.string());
+  if (const fs::path here = runs_here(directory_, plan); !here.empty())
+    plan.runs_directory = here.string();
+  return plan;
+}
+
+std::optional<fs::path> BatchFiles::original_runs() const {
+  const fs::path file = directory_ / plan_name;
+  const spec::BatchPlan plan = spec::parse_batch_plan(base::read_file(file), file.string());
+  if (runs_here(directory_, plan).empty() || !has_runs(plan.runs_directory, plan))
+    return std::nullopt;
+  return plan.runs_directory;
 }
 
 void BatchFiles::write_plan(const spec::BatchPlan& plan) const {

@@ -96,6 +96,8 @@ void add_secrets_within(const std::string& value, std::vector<std::string>& secr
     if (!span.is_certain) continue;
     const std::string secret = value.substr(span.begin, span.length);
     secrets.push_back(secret);
+    // "Password=x;Server=h": where the list begins with it, the span has all.
+    secrets.push_back(secret.substr(0, secret.find(';')));
     const auto colon = secret.find(':');
     const bool is_of_url = value.compare(span.begin + span.length, 1, "@") == 0;
     if (!is_of_url || colon == std::string::npos) continue;
@@ -142,6 +144,8 @@ void refuse_secrets(const spec::PlannedStage& stage) {
   refuse_in_command(stage.name, stage.argv);
   for (const auto& [name, value] : stage.environment)
     refuse_in(name + "=" + value, "stage '" + stage.name + "'");
+  for (const auto& [name, text] : stage.files.value_or(std::map<std::string, std::string>{}))
+    refuse_in(text, "file '" + name + "' of stage '" + stage.name + "'");
 }
 
 void refuse_secrets(const spec::Recipe& recipe, const spec::ParameterValues& values) {

@@ -54,8 +54,11 @@ bool looks_like_path(std::string_view text) {
 
 spec::Recipe load_recipe_at(const fs::path& path) {
   std::error_code code;
-  if (fs::is_directory(path, code)) return load_recipe(path / "recipe.json");
-  return load_recipe(path);
+  const fs::path file = fs::is_directory(path, code) ? path / "recipe.json" : path;
+  if (fs::exists(file, code) || code) return load_recipe(file);
+  throw Error(ErrorKind::not_found,
+              base::printable(file.string()) + ": no such file",
+              "name a recipe, its folder or its recipe.json; 'sabath list recipes' shows names");
 }
 
 [[noreturn]] void throw_unknown(std::string_view noun,

@@ -1,4 +1,6 @@
+#include <sabath/base/directory.hpp>
 #include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
 #include <sabath/base/file_end.hpp>
 #include <sabath/base/text/redact.hpp>
 #include <sabath/base/text/text_table.hpp>
@@ -7,7 +9,12 @@
 #include <sabath/home/run_logs.hpp>
 
 #include <algorithm>
-#include <fstream>
+#include <cerrno>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace sabath::home {
 namespace {
@@ -19,15 +26,27 @@ constexpr std::uint64_t most_at_once = 4U << 20U;
 constexpr std::size_t most_words = 1000;
 constexpr std::size_t most_lines = 3;
 
+/// A log and its size. Follows no link of another user: that would show a file of this one.
+std::pair<base::UniqueFd, std::uint64_t> open_log(const fs::path& file) {
+  try {
+    const auto folder = base::Directory::open(file.parent_path(), base::Links::own);
+    base::UniqueFd fd = folder.open_file(file.filename(), O_RDONLY | O_NONBLOCK);
+    if (!fd && errno != ENOENT) base::throw_errno(file.string(), "cannot read", errno);
+    struct stat status {};
+    if (fd && ::fstat(fd.get(), &status) == 0 && S_ISREG(status.st_mode))
+      return {std::move(fd), static_cast<std::uint64_t>(status.st_size)};
+  } catch (const base::Error& error) {
+    if (error.kind() != base::ErrorKind::not_found) throw;
+  }
+  return {};
+}
+
 std::string read_from(const fs::path& file, std::uint64_t from) {
-  std::error_code code;
-  const std::uint64_t size = fs::file_size(file, code);
-  if (code || size <= from) return {};
+  const auto [fd, size] = open_log(file);
+  if (size <= from) return {};
   std::string text(std::min(size - from, most_at_once), '\0');
-  std::ifstream stream(file, std::ios::binary);
-  stream.seekg(static_cast<std::streamoff>(from));
-  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(stream.gcount()));
+  const ssize_t got = ::pread(fd.get(), text.data(), text.size(), static_cast<off_t>(from));
+  text.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
   return text;
 }
 
@@ -76,11 +95,8 @@ std::vector<RunLogs::Source> RunLogs::sources() const {
 
 std::uint64_t RunLogs::size_bytes() const {
   std::uint64_t size = 0;
-  for (const Source& source : sources()) {
-    std::error_code code;
-    const std::uintmax_t one = fs::file_size(source.file, code);
-    if (!code) size += one;
-  }
+  for (const Source& source : sources())
+    size += open_log(source.file).second;
   return size;
 }
 

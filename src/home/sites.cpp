@@ -1,6 +1,7 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/text/text_table.hpp>
+#include <sabath/base/trust.hpp>
 #include <sabath/home/document_secrets.hpp>
 #include <sabath/home/sites.hpp>
 

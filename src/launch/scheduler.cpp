@@ -3,7 +3,7 @@
 #include "scheduler_tools.hpp"
 
 #include <sabath/base/file.hpp>
-#include <sabath/base/process/stop_wait.hpp>
+#include <sabath/base/process/stop_signal.hpp>
 #include <sabath/base/text/regex.hpp>
 #include <sabath/launch/scheduler.hpp>
 

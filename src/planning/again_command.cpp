@@ -1,9 +1,11 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/text/redact.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/home/tuning_variables.hpp>
 #include <sabath/planning/node_slots.hpp>
 #include <sabath/planning/plan_run.hpp>
+#include <sabath/planning/stage_template.hpp>
 
 #include <sched.h>
 
@@ -44,17 +46,46 @@ void add_slots(const RunRequest& request, Words& argv) {
     argv.insert(argv.end(), {"--gpus", std::to_string(slots->gpus.size())});
 }
 
+/// Variables that the recipe sets for every stage, with the value of the first.
+std::map<std::string, std::string> set_for_all(const RunRequest& request) {
+  const std::vector<const spec::Stage*> stages = stages_of(request);
+  if (stages.empty()) return {};
+  auto all = recipe_variables(request.recipe, *stages.front());
+  for (const spec::Stage* stage : stages) {
+    const auto own = recipe_variables(request.recipe, *stage);
+    std::erase_if(all, [&](const auto& one) { return !own.contains(one.first); });
+  }
+  return all;
+}
+
+bool may_be_shown(const std::string& name, const std::string& value) {
+  return home::is_tuning_variable(name) && !base::names_a_secret(name) &&
+         base::redact(value) == value;
+}
+
 }  // namespace
 
-Words session_words(const std::optional<std::map<std::string, std::string>>& variables) {
+Words session_words(const RunRequest& request) {
+  const auto replaced = set_for_all(request);
   Words words;
-  for (const auto& [name, value] : variables.value_or(base::current_environment())) {
-    if (home::is_tuning_variable(name) && !base::names_a_secret(name) &&
-        base::redact(value) == value)
-      words.push_back(name + "=" + value);
+  for (const auto& [name, value] :
+       request.placement.variables.value_or(base::current_environment())) {
+    if (may_be_shown(name, value) && !replaced.contains(name)) words.push_back(name + "=" + value);
   }
   if (!words.empty()) words.insert(words.begin(), "env");
   return words;
+}
+
+Words replaced_variables(const RunRequest& request) {
+  Words sentences;
+  const base::Environment session = base::current_environment();
+  for (const auto& [name, value] : set_for_all(request)) {
+    const auto own = session.find(name);
+    if (own == session.end() || own->second == value || !may_be_shown(name, own->second)) continue;
+    sentences.push_back("the recipe sets " + name + "=" + base::printable(value) +
+                        "; the session's value '" + base::printable(own->second) + "' is not used");
+  }
+  return sentences;
 }
 
 Words program_words(const home::Folders& folders) {
@@ -68,8 +99,7 @@ std::string again_command(const RunRequest& request,
                           const spec::RunPlan& plan,
                           const home::Folders& folders) {
   // The jobs of a site get no variable of the session.
-  Words argv =
-      request.placement.site.empty() ? session_words(request.placement.variables) : Words{};
+  Words argv = request.placement.site.empty() ? session_words(request) : Words{};
   const Words program = program_words(folders);
   argv.insert(argv.end(), program.begin(), program.end());
   if (!request.again.empty()) {

@@ -33,12 +33,19 @@ std::size_t tuples_of(const spec::ValueLists& zip) {
 
 /// Counted first: a million points would take long to be refused.
 void check_count(const spec::Study& study, std::size_t tuples) {
+  for (const spec::ValueLists* const lists : {&study.matrix, &study.zip}) {
+    for (const auto& [name, values] : *lists) {
+      if (values.empty())
+        throw Error(base::ErrorKind::usage,
+                    "parameter '" + name + "' of the study has no value",
+                    "list its values, or remove it from the study");
+    }
+  }
   auto count = static_cast<double>(tuples);
   for (const auto& [name, values] : study.matrix)
     count *= static_cast<double>(values.size());
   count *= static_cast<double>(std::max<std::size_t>(study.seeds.size(), 1));
   count *= std::max(study.repeat, 1);
-  if (count < 1) throw Error(base::ErrorKind::usage, "a parameter of the study has no value");
   if (count <= spec::most_study_runs) return;
   constexpr std::uint64_t countless = spec::most_study_runs * 1000;
   const bool exact = count < countless;
@@ -99,7 +106,10 @@ void exclude(std::vector<Setting>& settings, const std::vector<spec::ValueLists>
     }
     std::erase_if(settings, excluded);
   }
-  if (settings.empty()) throw Error(base::ErrorKind::usage, "the study excludes every point");
+  if (settings.empty())
+    throw Error(base::ErrorKind::usage,
+                "the study excludes every point",
+                "remove an item of its \"exclude\", or add values");
 }
 
 void check_distinct(const std::vector<Setting>& settings) {

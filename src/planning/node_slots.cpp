@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace sabath::planning {
 namespace {
@@ -86,6 +87,21 @@ std::string memory_problem(const std::string& stage,
   if (usable_bytes == 0 || resources.memory_bytes <= usable_bytes) return {};
   return "stage " + stage + ": wants " + base::format_bytes(resources.memory_bytes) +
          " of memory, and " + base::format_bytes(usable_bytes) + " may be used here";
+}
+
+std::string count_problem(const std::string& stage,
+                          int wanted,
+                          std::size_t usable,
+                          std::string_view what) {
+  if (std::cmp_less_equal(wanted, usable)) return {};
+  return fmt::format("stage {}: wants {} {}, and {} may be used here", stage, wanted, what, usable);
+}
+
+std::size_t gpu_count(base::ProcessRunner& processes) {
+  const std::vector<spec::GpuFacts> gpus = facts_of("gpu", processes).gpus;
+  const auto of_amd = std::ranges::count_if(
+      gpus, [](const auto& gpu) { return gpu.vendor.value_or("nvidia") != "nvidia"; });
+  return visible_gpus(gpus).size() + static_cast<std::size_t>(of_amd);
 }
 
 std::vector<std::string> visible_gpus(const std::vector<spec::GpuFacts>& gpus) {

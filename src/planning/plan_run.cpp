@@ -313,7 +313,8 @@ spec::ParameterValues resolve_parameters(const spec::Recipe& recipe,
       }
       if (std::ranges::find(recipe.fixed, name) != recipe.fixed.end()) {
         throw Error(ErrorKind::usage,
-                    "parameter '" + name + "': is fixed by the recipe: it defines the benchmark");
+                    "parameter '" + name + "': is fixed by the recipe: it defines the benchmark",
+                    "leave it out, or copy the recipe under another name");
       }
       values[name] = value_of(*parameter, text);
     } catch (const Error& error) {
@@ -377,6 +378,8 @@ spec::RunPlan plan_run(const RunRequest& request,
   if (!request.variant.empty()) plan.variant = request.variant;
   take_variants(request, environments.variants, plan);
   if (!request.repetition.run_id.empty()) plan.repeats = request.repetition.run_id;
+  if (!request.repetition.environment_of.empty())
+    plan.environment_from = request.repetition.environment_of;
   plan.reproduce = again_command(request, plan, folders);
 
   plan.study_id = request.study.id;

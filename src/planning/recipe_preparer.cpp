@@ -1,5 +1,7 @@
 #include <sabath/planning/node_slots.hpp>
+#include <sabath/planning/parameter_file.hpp>
 #include <sabath/planning/recipe_preparer.hpp>
+#include <sabath/probe/host_probe.hpp>
 
 #include <algorithm>
 
@@ -37,11 +39,17 @@ std::vector<std::string> what_cannot_fit(const RunRequest& request,
                                          const spec::ParameterValues& values,
                                          base::ProcessRunner& processes) {
   std::vector<std::string> problems;
+  const std::size_t cores = probe::usable_cores().size();
   for (const spec::Stage* stage : stages_of(request)) {
-    if (stage->resources.memory_bytes == 0 || spec::why_not_due(*stage, values)) continue;
-    std::string problem = memory_problem(stage->name, stage->resources, usable_memory(processes));
-    if (!problem.empty()) problems.push_back(std::move(problem));
+    const RunNeeds needs = needs_of(stage->resources);
+    if (needs == RunNeeds{} || spec::why_not_due(*stage, values)) continue;
+    if (needs.memory_bytes > 0)
+      problems.push_back(memory_problem(stage->name, stage->resources, usable_memory(processes)));
+    problems.push_back(count_problem(stage->name, needs.cores, cores, "core(s)"));
+    if (needs.gpus > 0)
+      problems.push_back(count_problem(stage->name, needs.gpus, gpu_count(processes), "GPU(s)"));
   }
+  std::erase(problems, "");
   return problems;
 }
 
@@ -59,24 +67,31 @@ assets::AssetFetcher RecipePreparer::fetcher(base::Observer& observer, std::stop
           }};
 }
 
-std::vector<spec::PlannedInput> RecipePreparer::fetch_inputs(const RunRequest& request,
-                                                             base::Observer& observer,
-                                                             std::stop_token stop) {
+std::vector<spec::PlannedInput> RecipePreparer::fetch_inputs(
+    const RunRequest& request,
+    const std::set<std::pair<std::string, std::string>>& wanted,
+    base::Observer& observer,
+    std::stop_token stop) {
   std::vector<spec::PlannedInput> inputs;
   assets::FetchOptions options;
   options.has_login = tools_.has_login;
   options.offline = request.offline;
-  for (const auto& [role, name] : request.recipe.datasets) {
+  for (const auto& wish : wanted) {
+    const std::string& role = wish.first;
+    // A repetition has the bytes of the run that it repeats, whatever its parameters choose.
     const spec::PlannedInput* const known = input_of(request, role);
+    const auto has_role = [&](const spec::PlannedInput& input) { return input.role == role; };
+    if (known != nullptr && std::ranges::any_of(inputs, has_role)) continue;
     const auto tree = known == nullptr ? std::nullopt : tools_.cache.find_tree(known->digest);
     if (tree) {
       inputs.push_back(*known);
       inputs.back().path = tree->path.string();
       continue;
     }
+    const std::string& asset = known == nullptr ? wish.second : known->asset;
     const assets::FetchedAsset fetched =
-        fetcher(observer, stop).fetch(tools_.documents.asset(name), options, observer, stop);
-    inputs.push_back({role, name, fetched.version, fetched.digest, fetched.path.string()});
+        fetcher(observer, stop).fetch(tools_.documents.asset(asset), options, observer, stop);
+    inputs.push_back({role, asset, fetched.version, fetched.digest, fetched.path.string()});
     if (known != nullptr && fetched.digest != known->digest)
       throw Error(ErrorKind::integrity,
                   "input '" + known->role + "': '" + known->asset +
@@ -149,14 +164,18 @@ PreparedRecipe RecipePreparer::prepare(
   const spec::EnvironmentSpec own = all.select(prepared.request.variant);
   std::map<std::string, spec::EnvironmentSpec> variants;
   std::set<std::string> problems;
+  std::set<std::pair<std::string, std::string>> data;
   const auto look = [&](const RunRequest& one) {
     const spec::ParameterValues values = resolve_parameters(one.recipe, one.set, one.named);
     check_due(one, values);
     check_code(one);
+    if (one.recipe.parameter_file) write_parameter_file(one.recipe, values);  // if it can be
     if (!request.placement.elsewhere) {
       for (std::string& problem : what_cannot_fit(one, values, tools_.processes))
         problems.insert(std::move(problem));
     }
+    for (const auto& choice : one.recipe.datasets_for(values))
+      data.insert(choice);
     for (const std::string& variant : variants_of(one, values))
       variants.emplace(variant, all.select(variant));
     prepared.parameters.emplace(one.set, values);
@@ -168,8 +187,13 @@ PreparedRecipe RecipePreparer::prepare(
   }
   if (settings.empty()) look(one);
   for (const std::string& problem : problems)
-    observer.warn(problem, "it runs alone, and may be ended for want of memory");
-  prepared.inputs = fetch_inputs(request, observer, stop);
+    observer.warn(problem,
+                  "it runs alone with what there is, and may fail or be ended for want of memory");
+  if (!request.placement.elsewhere && !request.placement.variables) {
+    for (const std::string& sentence : replaced_variables(request))
+      observer.note(sentence);
+  }
+  prepared.inputs = fetch_inputs(request, data, observer, stop);
   prepared.environments.own = ready(own, request, observer, stop);
   for (const auto& [variant, wanted] : variants)
     prepared.environments.variants[variant] = ready(wanted, request, observer, stop);
@@ -197,12 +221,22 @@ spec::RunPlan RecipePreparer::plan(const PreparedRecipe& prepared,
                                    const RunRequest& request,
                                    const std::stop_token& stop) {
   const auto known = prepared.parameters.find(request.set);
+  const spec::ParameterValues values =
+      known != prepared.parameters.end()
+          ? known->second
+          : resolve_parameters(request.recipe, request.set, request.named);
+  // Other points of a study have other data.
+  const auto data = request.recipe.datasets_for(values);
+  std::vector<spec::PlannedInput> inputs = prepared.inputs;
+  std::erase_if(inputs, [&](const spec::PlannedInput& input) {
+    const auto asset = data.find(input.role);
+    if (asset == data.end()) return true;
+    return asset->second != input.asset && input_of(request, input.role) == nullptr;
+  });
   return plan_run(request,
-                  known != prepared.parameters.end()
-                      ? known->second
-                      : resolve_parameters(request.recipe, request.set, request.named),
+                  values,
                   prepared.environments,
-                  prepared.inputs,
+                  inputs,
                   {folders_, tools_.processes, tools_.clock},
                   stop);
 }

@@ -300,6 +300,22 @@ spec::RunRecord record_of(const home::RunFiles& files) {
               "it is not finished, or was lost; 'sabath list runs' shows its state");
 }
 
+/// Takes the environment that the recipe and the lock of another run ask for.
+void take_environment(const std::string& run_id,
+                      const fs::path& runs,
+                      const fs::path& folder,
+                      const RepeatTools& tools,
+                      RunRequest& request) {
+  const home::RunFiles files(runs / run_id);
+  const spec::RunRecord record = record_of(files);
+  spec::Recipe recipe =
+      spec::parse_recipe(record.recipe_text, files.record().string() + ":/recipe");
+  base::make_directories(folder);
+  recipe.directory = OriginalSource(files, record, recipe, folder, tools).put();
+  request.recipe.environment = recipe.environment.locked_in(recipe.directory);
+  request.repetition.environment_of = run_id;
+}
+
 }  // namespace
 
 RunRequest repeat_run(const fs::path& run_directory,
@@ -309,7 +325,14 @@ RunRequest repeat_run(const fs::path& run_directory,
   const spec::RunRecord record = record_of(files);
   RunRequest request;
   request.recipe = spec::parse_recipe(record.recipe_text, files.record().string() + ":/recipe");
-  request.recipe.directory = OriginalSource(files, record, request.recipe, folder, tools).put();
+  const spec::RunPlan plan = files.read_plan();
+  const fs::path code = plan.environment_from ? folder / "code" : folder;
+  base::make_directories(code);
+  request.recipe.directory = OriginalSource(files, record, request.recipe, code, tools).put();
+  if (plan.environment_from) {
+    const fs::path runs = run_directory.parent_path();
+    take_environment(*plan.environment_from, runs, folder / "environment", tools, request);
+  }
   for (const spec::Parameter& parameter : request.recipe.parameters) {
     const auto value = record.parameters.find(parameter.name);
     if (value == record.parameters.end() || value->second == parameter.default_value) continue;
@@ -327,7 +350,6 @@ RunRequest repeat_run(const fs::path& run_directory,
         "the code of " + record.run_id + " was changed " + record.code_state->changed->front().seen,
         "it is done again with the code that was planned, which may not be what it ran");
   }
-  const spec::RunPlan plan = files.read_plan();
   request.fresh = true;
   request.placement.slots = slots_like(record, tools);
   request.placement.variables = variables_of(record, tools);

@@ -1,4 +1,7 @@
+#include <sabath/base/digest.hpp>
+#include <sabath/base/file.hpp>
 #include <sabath/base/text/text_table.hpp>
+#include <sabath/planning/parameter_file.hpp>
 #include <sabath/planning/stage_template.hpp>
 #include <sabath/provenance/code_folder.hpp>
 #include <sabath/provenance/command_inputs.hpp>
@@ -46,12 +49,32 @@ bool contains(const std::vector<std::string>& items, std::string_view wanted) {
 
 }  // namespace
 
+std::map<std::string, std::string> recipe_variables(const spec::Recipe& recipe,
+                                                    const spec::Stage& stage) {
+  std::map<std::string, std::string> variables;
+  if (recipe.deterministic) {
+    variables = deterministic_variables(0, stage.resources.cpus);
+    if (!stage.cache) variables["PYTHONHASHSEED"] = "{seed}";
+  }
+  if (!stage.cache || contains(spec::names_in(stage), "seed")) {
+    for (const std::string& name : recipe.seed_environment)
+      variables[name] = "{seed}";
+  }
+  for (const auto& [name, value] : stage.variables)
+    variables[name] = value;
+  return variables;
+}
+
 StageTemplate::StageTemplate(const spec::Recipe& recipe,
                              const spec::RunPlan& plan,
                              const fs::path& run_directory,
                              std::stop_token stop)
     : recipe_(recipe), plan_(plan), run_directory_(run_directory), stop_(std::move(stop)) {
+  // As the document says: what parameters choose does not make other code.
   code_["definition"] = recipe.definition_digest().text();
+  if (recipe.parameter_file)
+    code_["parameter_file"] =
+        base::sha256_of(base::read_file(recipe.directory / recipe.parameter_file->file)).text();
   const fs::path code = recipe.directory / "code";
   std::error_code error;
   if (fs::is_directory(code, error)) {
@@ -171,6 +194,11 @@ spec::PlannedStage StageTemplate::resolve(const spec::Stage& stage) const {
     planned.code_copy_from = values.at("code");
     values["code"] = "code";  // relative to the stage's working folder, where exec puts the copy
   }
+  if (contains(spec::names_in(stage), "parameters")) {
+    const std::string name = fs::path(recipe_.parameter_file->file).filename().string();
+    values["parameters"] = name;  // likewise
+    planned.files.emplace()[name] = write_parameter_file(recipe_, plan_.parameters);
+  }
   const std::string place = recipe_.name + ":/stages/" + stage.name;
   for (const std::string& argument : stage.run)
     planned.argv.push_back(spec::expand(argument, values, place));
@@ -178,6 +206,10 @@ spec::PlannedStage StageTemplate::resolve(const spec::Stage& stage) const {
   for (const auto& [name, value] : stage.variables)
     planned.environment[name] = spec::expand(value, values, place + "/variables/" + name);
   if (stage.cache) planned.key_items = key_items_for(stage, planned);
+  if (stage.cache && planned.files) {
+    for (const auto& [name, text] : *planned.files)
+      planned.key_items["file." + name] = base::sha256_of(text).text();
+  }
   if (!stage.parallel.empty()) planned.parallel = stage.parallel;
   if (stage.checkpoint) planned.checkpoint = true;
   return planned;

@@ -54,6 +54,11 @@ std::optional<std::uint64_t> read_number(const std::filesystem::path& path) {
   return text ? parse_number(*text) : std::nullopt;
 }
 
+std::string link_text(const std::filesystem::path& link) {
+  std::error_code code;
+  return std::filesystem::read_symlink(link, code).string();
+}
+
 std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> entries;
   std::error_code code;

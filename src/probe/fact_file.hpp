@@ -17,6 +17,8 @@ std::optional<std::string> read_fact(const std::filesystem::path& path);
 std::optional<std::uint64_t> read_number(const std::filesystem::path& path);
 std::optional<std::uint64_t> parse_number(std::string_view text);
 
+/// Reads a symbolic link, such as one of /proc; empty where it cannot be read.
+std::string link_text(const std::filesystem::path& link);
 /// Returns the sorted paths in a folder; none where it cannot be read.
 std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder);
 

@@ -56,12 +56,10 @@ void write_host_memo(const std::filesystem::path& path,
 
 void forget_old_memos(const std::filesystem::path& folder) {
   const auto oldest = std::filesystem::file_time_type::clock::now() - std::chrono::days(30);
-  std::error_code code;
-  for (std::filesystem::directory_iterator at(folder, code), end; !code && at != end;
-       at.increment(code)) {
+  for (const auto& memo : entries_of(folder)) {
     std::error_code ignored;
-    const auto written = at->last_write_time(ignored);
-    if (!ignored && written < oldest) std::filesystem::remove(at->path(), ignored);
+    const auto written = std::filesystem::last_write_time(memo, ignored);
+    if (!ignored && written < oldest) std::filesystem::remove(memo, ignored);
   }
 }
 

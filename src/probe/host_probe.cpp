@@ -6,6 +6,7 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/process/process.hpp>
+#include <sabath/base/process/variables.hpp>
 #include <sabath/probe/host_probe.hpp>
 
 #include <array>
@@ -89,11 +90,8 @@ spec::HostFacts probe_host(const ProbeSources& sources,
 }
 
 std::string node_name() {
-  const auto environment = base::current_environment();
-  if (const auto slurm = environment.find("SLURMD_NODENAME");
-      slurm != environment.end() && !slurm->second.empty()) {
-    return slurm->second;
-  }
+  std::string slurm = base::variable_of(base::current_environment(), "SLURMD_NODENAME");
+  if (!slurm.empty()) return slurm;
   std::array<char, 256> name{};
   if (::gethostname(name.data(), name.size() - 1) != 0) return {};
   const std::string full = name.data();

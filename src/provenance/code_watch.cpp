@@ -1,3 +1,4 @@
+#include <sabath/base/digest.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/provenance/code_folder.hpp>
@@ -59,6 +60,12 @@ CodeWatch::CodeWatch(const spec::RunPlan& plan, const spec::Recipe& recipe)
     planned_ = last_ = digest->second;
     return;
   }
+  // A plan has no item for an empty folder, into which a file may come.
+  const auto code = std::filesystem::path(plan.recipe_directory) / "code";
+  std::error_code error;
+  if (stages_.empty() || !std::filesystem::is_directory(code, error)) return;
+  folder_ = code;
+  planned_ = last_ = base::sha256_of("").text();
 }
 
 std::optional<std::string> CodeWatch::changed_digest(std::vector<std::string>& files) {

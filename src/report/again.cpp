@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 namespace sabath::report {
@@ -28,10 +29,13 @@ std::set<std::string> withheld(const spec::RunRecord& record) {
   return names;
 }
 
-/// CPUs from a job shared by several runs, which are of a study; no option requests these.
+/// CPUs from a job shared by several runs; no option requests these.
 std::string shared_job(const spec::RunRecord& record) {
-  const spec::Facet* launch = record.study_id.empty() ? nullptr : record.facet("launch");
-  if (launch == nullptr || !launch->items.contains("site")) return {};
+  const bool is_shared = record.jobs && std::ranges::any_of(*record.jobs, [](const auto& job) {
+                           return job.shared.value_or(false);
+                         });
+  const spec::Facet* launch = is_shared ? record.facet("launch") : nullptr;
+  if (launch == nullptr) return {};
   const auto cpus = launch->items.find("cpus");
   return cpus == launch->items.end() ? std::string() : cpus->second;
 }

@@ -129,6 +129,9 @@ std::string equal_values_text(std::uint64_t values, std::uint64_t files) {
   return (values == 0 ? "" : base::counted(values, "value") + ", ") + base::counted(files, "file");
 }
 
+/// An output may be a folder of a thousand files.
+constexpr std::size_t most_items = 100;
+
 /// Differences have a row each; equal items are counted, as there may be hundreds.
 std::string items_text(const Comparison& comparison) {
   std::vector<const ItemComparison*> differing;
@@ -156,9 +159,13 @@ std::string items_text(const Comparison& comparison) {
     }
   }
   TextTable table = items_table(with_nan);
-  for (const ItemComparison* item : differing)
-    add_item(table, *item, with_nan);
+  const std::size_t shown = std::min(differing.size(), most_items);
+  for (std::size_t i = 0; i < shown; ++i)
+    add_item(table, *differing[i], with_nan);
   std::string text = table.empty() ? "" : table.text();
+  if (differing.size() > shown)
+    text +=
+        fmt::format("... and {} more that differ; '--json' lists all\n", differing.size() - shown);
   if (equal > 0) {
     text += fmt::format("equal to the bit: {} ({}{})\n",
                         equal_items_text(equal, table.empty()),

@@ -2,7 +2,7 @@
 #include "plots/labelled_lines.hpp"
 #include "provenance_text.hpp"
 
-#include <sabath/base/text/seconds_text.hpp>
+#include <sabath/base/clock.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/report/text.hpp>
 #include <sabath/spec/run_record.hpp>
@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 namespace sabath::report {
 namespace {
@@ -154,7 +155,29 @@ std::string failure_text(const RunRecord& record) {
 
 std::string outputs_text(const RunRecord& record, std::size_t columns) {
   LabelledLines lines(14, columns);
+  std::map<std::string, std::map<std::string, std::pair<std::uint64_t, std::string>>> groups;
   for (const spec::OutputRecord& output : record.outputs) {
+    if (output.part_of)
+      groups[output.stage + "/" + *output.part_of][output.path] = {output.size_bytes,
+                                                                   output.digest.text()};
+  }
+  for (const auto& [name, files] : groups) {
+    std::uint64_t size_bytes = 0;
+    std::string lines_of_tree;
+    for (const auto& [path, file] : files) {
+      size_bytes += file.first;
+      lines_of_tree += file.second + "  " + path + "\n";
+    }
+    lines.add("output",
+              "{}, {}, {}  tree {}",
+              name,
+              base::counted(files.size(), "file"),
+              base::format_bytes(size_bytes),
+              base::sha256_of(lines_of_tree).text());
+  }
+  for (const spec::OutputRecord& output : record.outputs) {
+    const bool is_as_made = !output.as_made && (!output.kept || *output.kept == "cache");
+    if (output.part_of && is_as_made) continue;
     lines.add("output",
               "{}/{}, {}  {}",
               output.stage,

@@ -1,7 +1,7 @@
 #include "document.hpp"
 
 #include <sabath/base/text/json_reader.hpp>
-#include <sabath/base/text/printable_json.hpp>
+#include <sabath/base/text/text_table.hpp>
 
 #include <nlohmann/json.hpp>
 

@@ -1,13 +1,6 @@
 #include <sabath/spec/asset.hpp>
 
-#include <array>
-
 namespace sabath::spec {
-
-std::string_view to_string(AssetKind kind) {
-  static constexpr std::array<std::string_view, 3> words{"dataset", "model", "tool"};
-  return words.at(static_cast<std::size_t>(kind));
-}
 
 bool is_archive(const AssetFile& file) {
   return file.unpack == "tar" || file.unpack == "zip";

@@ -6,19 +6,8 @@
 namespace sabath::spec {
 namespace {
 
-int rank(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::fail:
-      return 3;
-    case Verdict::not_comparable:
-      return 2;
-    case Verdict::inconclusive:
-      return 1;
-    case Verdict::pass:
-      break;
-  }
-  return 0;
-}
+/// Of pass, fail, inconclusive and not_comparable.
+constexpr std::array<int, 4> severities{0, 3, 1, 2};
 
 template <class Counts>
 std::uint64_t count_cases(const CheckReport& report, Counts counts) {
@@ -32,19 +21,8 @@ std::uint64_t count_cases(const CheckReport& report, Counts counts) {
 
 }  // namespace
 
-std::string_view to_string(CaseKind kind) {
-  static constexpr std::array<std::string_view, 3> words{"run", "result", "performance"};
-  return words.at(static_cast<std::size_t>(kind));
-}
-
-std::string_view to_string(Expectation expectation) {
-  static constexpr std::array<std::string_view, 4> words{
-      "none", "expected failure", "unexpected pass", "expired"};
-  return words.at(static_cast<std::size_t>(expectation));
-}
-
 bool is_worse(Verdict a, Verdict b) {
-  return rank(a) > rank(b);
+  return severities.at(static_cast<std::size_t>(a)) > severities.at(static_cast<std::size_t>(b));
 }
 
 std::uint64_t CheckReport::count(Verdict wanted) const {

@@ -1,4 +1,3 @@
-#include <sabath/spec/environment_differences.hpp>
 #include <sabath/spec/environment_spec.hpp>
 
 #include <algorithm>

@@ -3,15 +3,8 @@
 #include <sabath/spec/environment_spec.hpp>
 
 #include <algorithm>
-#include <array>
 
 namespace sabath::spec {
-
-std::string_view to_string(LayerKind kind) {
-  static constexpr std::array<std::string_view, 6> words{
-      "host", "modules", "source", "pip", "conda", "container"};
-  return words.at(static_cast<std::size_t>(kind));
-}
 
 bool has_prefix(LayerKind kind) {
   return kind == LayerKind::source || kind == LayerKind::pip || kind == LayerKind::conda;

@@ -25,7 +25,7 @@ std::string number_text(Number value) {
 }
 
 template <class Number>
-std::optional<ParameterValue> parse_number(std::string_view text) {
+std::optional<ParameterItem> parse_number(std::string_view text) {
   Number value{};
   const char* const last = text.data() + text.size();
   const auto [end, error] = std::from_chars(text.data(), last, value);
@@ -33,7 +33,7 @@ std::optional<ParameterValue> parse_number(std::string_view text) {
   return value;
 }
 
-std::optional<ParameterValue> parse_value(ParameterType type, std::string_view text) {
+std::optional<ParameterItem> parse_item(ParameterType type, std::string_view text) {
   switch (type) {
     case ParameterType::integer:
       return parse_number<std::int64_t>(text);
@@ -45,8 +45,37 @@ std::optional<ParameterValue> parse_value(ParameterType type, std::string_view t
     case ParameterType::text:
     case ParameterType::enumeration:
       return std::string(text);
+    case ParameterType::list:
+      break;
   }
   return std::nullopt;
+}
+
+ParameterValue value_of(const ParameterItem& item) {
+  return std::visit([](const auto& value) { return ParameterValue(value); }, item);
+}
+
+std::optional<ParameterValue> parse_value(const Parameter& parameter, std::string_view text) {
+  if (parameter.type != ParameterType::list) {
+    const auto item = parse_item(parameter.type, text);
+    return item ? std::optional(value_of(*item)) : std::nullopt;
+  }
+  ParameterList list;
+  while (!text.empty()) {
+    const std::size_t comma = text.find(',');
+    const auto item = parse_item(parameter.items, text.substr(0, comma));
+    // "1," has an empty item at its end.
+    if (!item || comma + 1 == text.size()) return std::nullopt;
+    list.items.push_back(*item);
+    text.remove_prefix(std::min(comma, text.size() - 1) + 1);
+  }
+  return list;
+}
+
+Parameter each_of(const Parameter& list) {
+  Parameter each = list;
+  each.type = list.items;
+  return each;
 }
 
 std::string joined(const std::vector<std::string>& words) {
@@ -73,12 +102,31 @@ std::string to_string(const ParameterValue& value) {
     std::string operator()(std::int64_t number) const { return number_text(number); }
     std::string operator()(double number) const { return number_text(number); }
     std::string operator()(const std::string& text) const { return text; }
+    std::string operator()(const ParameterList& list) const {
+      std::string text;
+      for (std::size_t i = 0; i < list.items.size(); ++i)
+        text += (i == 0 ? "" : ",") + std::visit(*this, list.items[i]);
+      return text;
+    }
   };
   return std::visit(Text{}, value);
 }
 
+bool is_item_text(std::string_view text) {
+  return !text.empty() && text.find(',') == std::string_view::npos;
+}
+
 std::optional<std::string> why_not_allowed(const Parameter& parameter,
                                            const ParameterValue& value) {
+  if (const auto* list = std::get_if<ParameterList>(&value)) {
+    for (const ParameterItem& item : list->items) {
+      if (auto problem = why_not_allowed(each_of(parameter), value_of(item))) return problem;
+      const auto* text = std::get_if<std::string>(&item);
+      if (text != nullptr && !is_item_text(*text))
+        return "'" + base::printable(*text) + "' is empty or has a comma";
+    }
+    return std::nullopt;
+  }
   const std::string text = base::printable(to_string(value));
   if (parameter.type == ParameterType::integer || parameter.type == ParameterType::real) {
     const long double number = wide(value);
@@ -110,6 +158,8 @@ std::string allowed_values(const Parameter& parameter) {
       return "any text";
     case ParameterType::enumeration:
       return "one of " + joined(parameter.values);
+    case ParameterType::list:
+      return "a list such as '1,2', each " + allowed_values(each_of(parameter));
   }
   return "";
 }
@@ -117,7 +167,7 @@ std::string allowed_values(const Parameter& parameter) {
 ParameterValue parse_parameter(const Parameter& parameter, std::string_view text) {
   const std::string place = "parameter '" + parameter.name + "': ";
   const std::string hint = "allowed: " + allowed_values(parameter);
-  auto value = parse_value(parameter.type, text);
+  auto value = parse_value(parameter, text);
   if (!value) {
     throw base::Error(base::ErrorKind::usage,
                       place + "'" + base::printable(text) + "' is not " + allowed_values(parameter),

@@ -47,9 +47,17 @@ bool is_known(const std::string& name, const KnownPlaceholders& known) {
 }
 
 TemplateProblem unknown(const std::string& name, const KnownPlaceholders& known) {
-  const std::string guess = base::nearest(name, known.names);
+  std::string guess = base::nearest(name, known.names);
+  std::string forms;
+  for (const std::string& one : known.names) {
+    if (guess.empty() && one.ends_with("." + name)) guess = one;
+    forms += "{" + one + "}, ";
+  }
+  for (const std::string& prefix : known.prefixes)
+    forms += "{" + prefix + "NAME}, ";
+  if (!forms.empty()) forms = "known are " + forms.substr(0, forms.size() - 2) + "; ";
   return {"unknown placeholder '{" + name + "}'",
-          guess.empty() ? "for literal braces write '{{" + name + "}}'"
+          guess.empty() ? forms + "for literal braces write '{{" + name + "}}'"
                         : "did you mean '{" + guess + "}'?"};
 }
 

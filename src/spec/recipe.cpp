@@ -9,6 +9,7 @@ namespace sabath::spec {
 namespace {
 
 constexpr std::string_view stage_prefix = "stage.";
+constexpr std::string_view dataset_prefix = "dataset.";
 
 template <class T>
 const T* named(const std::vector<T>& values, std::string_view name) {
@@ -59,6 +60,21 @@ class StageOrder {
   std::vector<const Stage*> done_;
 };
 
+/// The first of these conditions that does not hold; nothing where all do.
+std::optional<std::string> why_not(const ValueLists& when, const ParameterValues& values) {
+  for (const auto& [name, wanted] : when) {
+    const auto found = values.find(name);
+    if (found == values.end()) return "the parameter " + name + " is missing";
+    const ParameterValue& value = found->second;
+    if (std::find(wanted.begin(), wanted.end(), value) != wanted.end()) continue;
+    std::string list;
+    for (const ParameterValue& one : wanted)
+      list += (list.empty() ? "" : " or ") + to_string(one);
+    return name + " is " + to_string(value) + ", not " + list;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 const Parameter* Recipe::parameter(std::string_view wanted) const {
@@ -74,15 +90,17 @@ base::Digest Recipe::digest() const {
 }
 
 std::optional<std::string> why_not_due(const Stage& stage, const ParameterValues& values) {
-  for (const auto& [name, wanted] : stage.when) {
-    const ParameterValue& value = values.at(name);
-    if (std::find(wanted.begin(), wanted.end(), value) != wanted.end()) continue;
-    std::string list;
-    for (const ParameterValue& one : wanted)
-      list += (list.empty() ? "" : " or ") + to_string(one);
-    return name + " is " + to_string(value) + ", not " + list;
+  return why_not(stage.when, values);
+}
+
+std::map<std::string, std::string> Recipe::datasets_for(const ParameterValues& values) const {
+  std::map<std::string, std::string> assets;
+  for (const auto& [role, choices] : datasets) {
+    const auto fits = std::ranges::find_if(
+        choices, [&](const DatasetChoice& choice) { return !why_not(choice.when, values); });
+    if (fits != choices.end()) assets[role] = fits->asset;
   }
-  return std::nullopt;
+  return assets;
 }
 
 std::map<std::string, std::map<std::string, std::string>> known_stage_variables(
@@ -124,6 +142,7 @@ void check_due(const Recipe& recipe,
     throw base::Error(base::ErrorKind::usage, "recipe '" + recipe.name + "': " + problem, hint);
   };
   bool any = false;
+  const auto assets = recipe.datasets_for(values);
   for (const Stage* stage : stages) {
     const auto reason = why_not_due(*stage, values);
     if (reason && stage->name == wanted)
@@ -131,6 +150,12 @@ void check_due(const Recipe& recipe,
     if (reason) continue;
     any = true;
     for (const std::string& name : names_in(*stage)) {
+      if (name.starts_with(dataset_prefix) &&
+          !assets.contains(name.substr(dataset_prefix.size()))) {
+        refuse("stage '" + stage->name + "' uses {" + name +
+                   "}, but the parameters give this role no data set",
+               "give '" + stage->name + "' a \"when\" too, or choose other parameters");
+      }
       const Stage* other =
           name.starts_with(stage_prefix) ? recipe.stage(name.substr(stage_prefix.size())) : nullptr;
       const auto missing = other == nullptr ? std::nullopt : why_not_due(*other, values);

@@ -1,7 +1,11 @@
+#include <sabath/base/error.hpp>
+#include <sabath/spec/recipe.hpp>
 #include <sabath/spec/run_count.hpp>
+#include <sabath/spec/run_record.hpp>
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 namespace sabath::spec {
@@ -52,6 +56,34 @@ RunPurpose purpose_of(const std::vector<std::string>& tags) {
     is_hybrid = is_hybrid || is_hybrid_tag(tag);
   }
   return is_explain && is_hybrid ? RunPurpose::explanation : RunPurpose::requested;
+}
+
+std::set<std::string> executed_by(const RunRecord& record) {
+  const auto reused = std::ranges::find(record.stages, "reused", &StageRecord::state);
+  if (reused == record.stages.end()) return {record.run_id};
+  std::vector<MetricSpec> declared;
+  try {
+    if (!record.recipe_text.empty())
+      declared = parse_recipe(record.recipe_text, record.run_id).metrics;
+  } catch (const base::Error&) {
+    // Of another version, perhaps: all metrics count as declared.
+  }
+  std::set<std::string> judged;
+  std::set<std::string> measured;
+  for (const MetricSummary& metric : record.metrics) {
+    measured.insert(metric.stream);
+    if (std::ranges::find(declared, metric.name, &MetricSpec::name) != declared.end())
+      judged.insert(metric.stream);
+  }
+  if (judged.empty()) judged = std::move(measured);
+  std::set<std::string> runs;
+  for (const StageRecord& stage : record.stages) {
+    if (!judged.empty() && !judged.contains(stage.name)) continue;
+    if (stage.state == "reused") runs.insert(stage.made_by_run);
+    if (stage.state == "ok") runs.insert(record.run_id);
+  }
+  if (runs.empty()) runs.insert(record.run_id);
+  return runs;
 }
 
 }  // namespace sabath::spec

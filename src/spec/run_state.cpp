@@ -1,10 +1,7 @@
-#include "documents/enum_text.hpp"
-
 #include <sabath/base/file.hpp>
 #include <sabath/spec/run_state.hpp>
 
 #include <algorithm>
-#include <array>
 
 namespace sabath::spec {
 namespace {
@@ -18,16 +15,6 @@ bool fits(char form, char c) {
 }
 
 }  // namespace
-
-std::string_view to_string(RunState state) {
-  static constexpr std::array<std::string_view, 8> words{
-      "planned", "running", "ok", "failed", "interrupted", "lost", "unknown", "imported"};
-  return words.at(static_cast<std::size_t>(state));
-}
-
-std::optional<RunState> parse_run_state(std::string_view text) {
-  return parse_enum<RunState>(text);
-}
 
 bool is_run_id(std::string_view text) {
   if (text.size() <= run_id_end.size()) return false;

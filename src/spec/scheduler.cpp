@@ -4,7 +4,6 @@
 #include <sabath/spec/scheduler.hpp>
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <set>
 
@@ -47,20 +46,6 @@ std::vector<std::string> all_placeholders(const SchedulerSubmission& submit) {
 }
 
 }  // namespace
-
-std::string_view to_string(JobPhase phase) {
-  static constexpr std::array<std::string_view, 10> words{"pending",
-                                                          "running",
-                                                          "done",
-                                                          "failed",
-                                                          "cancelled",
-                                                          "timed_out",
-                                                          "out_of_memory",
-                                                          "node_failed",
-                                                          "preempted",
-                                                          "unknown"};
-  return words.at(static_cast<std::size_t>(phase));
-}
 
 bool SchedulerDescription::has_dependencies() const {
   return knows("after") || knows("after_tasks");

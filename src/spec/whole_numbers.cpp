@@ -8,10 +8,6 @@ namespace {
 
 using base::ExactNumber;
 
-bool is_less(const ExactNumber& a, const ExactNumber& b) {
-  return a.value < b.value || (a.value == b.value && a.rest < b.rest);
-}
-
 std::optional<std::string> digits_beyond(const ExactNumber& number) {
   return number.rest == 0 ? std::nullopt : std::optional(base::text_of(number));
 }
@@ -31,8 +27,8 @@ WholeValues whole_values(const Series& series, const std::vector<double>& rests)
     }
     if (series.rank[row] == *rank) last = number;
     if (!std::isfinite(number.value)) continue;
-    least = least ? std::min(*least, number, is_less) : number;
-    most = most ? std::max(*most, number, is_less) : number;
+    least = least ? std::min(*least, number) : number;
+    most = most ? std::max(*most, number) : number;
   }
   return {digits_beyond(first),
           digits_beyond(last),

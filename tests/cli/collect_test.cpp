@@ -188,3 +188,17 @@ TEST_CASE("cli: a member that is no number is told in a sentence") {
   const json record = record_of(sabath, folder, 1);
   CHECK_THAT(record["message"].get<std::string>(), Contains("metrics-0.jsonl:1: 'v' is a string"));
 }
+
+TEST_CASE("collect: a missing metric names the nearest that was reported and is not declared") {
+  const Sabath sabath;
+  const std::string recipe = sabath.shell_recipe(
+      "near",
+      R"(echo '{{"step": 1, "loss": 1, "accuracy": 2, "f1": 3}}' >> $SABATH_METRICS)",
+      R"({"metrics": {"go/loss": {"unit": "1"}, "acuracy": {"unit": "1"},
+                      "f1": {"unit": "1"}, "f2": {"unit": "1"}, "else": {"unit": "1"}}})");
+  const Answer answer = sabath({"run", recipe});
+  const std::string text = answer.output + answer.errors;
+  CHECK_THAT(text, Contains("/metrics-0.jsonl; did you mean 'loss', which stage go reports?"));
+  CHECK_THAT(text, Contains("did you mean 'accuracy', which stage go reports?"));
+  CHECK_THAT(text, !Contains("mean 'f1'"));
+}

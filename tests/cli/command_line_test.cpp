@@ -67,6 +67,31 @@ TEST_CASE("cli: an unknown option, a missing argument and no command at all are 
   CHECK_FALSE(std::filesystem::exists(sabath.home()));
 }
 
+TEST_CASE("cli: words that were not understood are named, with the nearest that is known") {
+  struct Case {
+    std::vector<std::string> words{};
+    std::string message{};
+    std::string hint{};
+  };
+  for (const Case& one : std::vector<Case>{
+           {{"env", "lokc", "x"}, "unknown command 'env lokc'", "did you mean 'lock'?"},
+           {{"run", "--seeed", "3", "x"}, "unknown option '--seeed'", "did you mean '--seed'?"},
+           {{"run", "x", "--seeed=3"}, "unknown option '--seeed'", "did you mean '--seed'?"},
+           {{"compare", "--xyzzy", "3"}, "unknown option '--xyzzy'", "'sabath compare --help'"},
+           {{"--quiett", "list", "runs"}, "unknown option '--quiett'", "did you mean '--quiet'?"},
+           {{"compare"},
+            "compare: 'a' is missing: a run (id",
+            "such as 'sabath compare @last~1 @last'"},
+           {{"env", "lock"}, "env lock: 'name' is missing: a recipe", "such as 'sabath env lock "},
+           {{"cache"}, "cache: a command is missing", "one of ls, du"},
+           {{}, "A subcommand is required", "'sabath help' lists the commands"}}) {
+    Sabath sabath;
+    const Answer answer = sabath(one.words);
+    CHECK(answer.status == 2);
+    CHECK_THAT(answer.errors, Contains("sabath: error: " + one.message) && Contains(one.hint));
+  }
+}
+
 TEST_CASE("cli: with --json an error of usage is JSON on stderr too") {
   Sabath sabath;
   const Answer answer = sabath({"--json", "run", "x", "--repeat", "0"});
@@ -408,6 +433,22 @@ TEST_CASE("cli: exec of a folder that is no run is refused, and of a finished ru
   CHECK(again.status == 2);
   CHECK_THAT(again.errors, Contains("finished already"));
   CHECK(sabath.newest() == before);
+}
+
+TEST_CASE("cli: exec of a copied run changes nothing in the first") {
+  Sabath sabath;
+  REQUIRE(sabath({"run", sabath.shell_recipe("tiny", "echo x >> {output}/lines")}).status == 0);
+  const std::filesystem::path first = sabath.run_directories().back();
+  const std::filesystem::path copy = sabath.folder() / "elsewhere" / first.filename();
+  std::filesystem::create_directories(copy.parent_path());
+  std::filesystem::copy(first, copy, std::filesystem::copy_options::recursive);
+  std::filesystem::remove(copy / "record.json");
+  const std::string before = text_of(first / "outputs/go/lines");
+  const Answer answer = sabath({"exec", copy.string()});
+  INFO(answer.errors);
+  CHECK(answer.status == 2);
+  CHECK_THAT(answer.errors, Contains("was planned as " + first.string()));
+  CHECK(text_of(first / "outputs/go/lines") == before);
 }
 
 TEST_CASE("cli: a home with escape sequences in its name is shown without their doing anything") {

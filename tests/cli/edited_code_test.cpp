@@ -107,6 +107,19 @@ TEST_CASE("edited: code that was changed before a later stage is told, and is a 
   CHECK_THAT(sabath({"repro", "@last~1"}).errors, Contains("was changed " + seen));
 }
 
+TEST_CASE("edited: a file that appears in an empty code folder is a change") {
+  Sabath sabath;
+  const fs::path folder = recipe(
+      sabath, {stage("go", "ls {code}; " + once(sabath, "echo x > {code}/new") + "echo loss=1")});
+  fs::create_directory(folder / "code");
+  fs::create_directory(sabath.folder() / "edit");
+  const std::string seen = "while stage go ran";
+  const json edited = run(sabath, folder, "the recipe's folder was changed " + seen);
+  CHECK(facet(edited, "code").contains("changed " + seen));
+  fs::remove(folder / "code/new");
+  CHECK_FALSE(run(sabath, folder)["code_state"].contains("changed"));
+}
+
 TEST_CASE("edited: a cached stage that comes after an edit is neither reused later nor keeps") {
   Sabath sabath;
   const fs::path code = sabath.folder() / "recipes/edited/t.sh";

@@ -2,9 +2,12 @@
 #include "support/answers.hpp"
 
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 using namespace sabath::test;
 using Catch::Contains;
+using nlohmann::json;
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -151,4 +154,26 @@ TEST_CASE("cli: in a home without runs an unknown name is a warning") {
   CHECK_THAT(sabath({"list", "runs", "study=xx"}).errors, Contains("no study is called 'xx'"));
   CHECK(sabath({"list", "runs", "study=xx"}).status == 0);
   CHECK(sabath({"list", "runs", "seed=abc"}).status == 2);
+}
+
+TEST_CASE("cli: a recipe and an asset of one name are both shown, or the one that is asked for") {
+  const Sabath sabath;
+  fs::create_directories(sabath.home() / "recipes/twin");
+  sabath.asset("twin",
+               R"({"schema": 1, "kind": "dataset", "name": "twin", "title": "the data of it",
+                   "generate": {"recipe": "twin", "stage": "go"}})");
+  write_text(sabath.home() / "recipes/twin/recipe.json",
+             R"({"schema": 1, "name": "twin", "description": "the code of it",
+                 "stages": [{"name": "go", "run": ["true"]}]})");
+  const std::string both = sabath({"show", "twin"}).output;
+  CHECK_THAT(both, Contains("the code of it") && Contains("the data of it"));
+  const std::string one = sabath({"show", "asset:twin"}).output;
+  CHECK_THAT(one, Contains("the data of it") && !Contains("the code of it"));
+  CHECK_THAT(sabath({"show", "recipe:twin"}).output, !Contains("the data of it"));
+  const json answer = json::parse(sabath({"show", "twin", "--json"}).output);
+  CHECK(answer["recipe"]["description"] == "the code of it");
+  CHECK(answer["asset"]["title"] == "the data of it");
+  const Answer none = sabath({"show", "recipe:twix"});
+  CHECK(none.status == 10);
+  CHECK_THAT(none.errors, Contains("no recipe is called 'twix'") && Contains("did you mean"));
 }

@@ -105,6 +105,18 @@ TEST_CASE("cli: an unknown placeholder is an error before anything is fetched or
   check_untouched(sabath);
 }
 
+TEST_CASE("cli: a path without a recipe is named, with what a recipe is") {
+  const Sabath sabath;
+  for (const std::string& path : {sabath.folder().string(), std::string("./nosuch")}) {
+    const Answer answer = sabath({"run", path});
+    CHECK(answer.status == 10);
+    CHECK_THAT(
+        answer.errors,
+        Contains(path == "./nosuch" ? "./nosuch: no such file" : "recipe.json: no such file"));
+    CHECK_THAT(answer.errors, Contains("name a recipe, its folder or its recipe.json"));
+  }
+}
+
 TEST_CASE("cli: names and paths that try to leave their folder are refused") {
   Sabath sabath;
   const auto output = sabath.shell_recipe("leaver", "true", "{}", R"({"outputs": ["../x"]})");

@@ -127,6 +127,22 @@ TEST_CASE("cli: a stage that wants more memory than there is runs alone, and it 
              Contains("stage large: wants "));
 }
 
+TEST_CASE("cli: a stage that wants more cores or GPUs than there are is told before") {
+  Sabath sabath;
+  sabath.environment()["CUDA_VISIBLE_DEVICES"] = "-1";
+  json wide = shell("wide", json::array(), "true", 100000);
+  wide["resources"]["gpus"] = 99;
+  const Answer answer = sabath({"run", recipe(sabath, {wide})});
+  INFO(errors_of(answer));
+  CHECK(answer.status == 0);
+  CHECK_THAT(answer.errors,
+             Contains("stage wide: wants 100000 core(s), and ") &&
+                 Contains("stage wide: wants 99 GPU(s), and ") &&
+                 Contains("it runs alone with what there is"));
+  CHECK_THAT(sabath({"run", recipe(sabath, {shell("one", json::array(), "true", 1)})}).errors,
+             !Contains("may be used here"));
+}
+
 TEST_CASE("cli: a failure skips what needs the stage; the rest goes on") {
   Sabath sabath;
   const Answer answer = sabath({"run",

@@ -64,6 +64,23 @@ TEST_CASE("cli: runs whose metrics were deleted by hand pass no comparison") {
              Contains("series.h5: was changed after the run") && Contains("0 points of 'loss'"));
 }
 
+TEST_CASE("cli: a metric that was edited in the record passes no comparison") {
+  Sabath sabath;
+  run_ok(sabath, {sabath.recipe("tiny", tiny), "--seed", "1", "--repeat", "2"});
+  const auto file = sabath.run_directories().back() / "record.json";
+  json record = json::parse(text_of(file));
+  for (json& metric : record["metrics"]) {
+    if (metric["name"] == "loss") metric["last"] = 0.015625;
+  }
+  std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+  write_text(file, record.dump(2));
+  const Answer answer = sabath({"compare", "@last~1", "@last"});
+  CHECK(answer.status == 11);
+  CHECK_THAT(answer.errors,
+             Contains("does not match the run's record") && Contains("the last value of 'loss'"));
+  CHECK(sabath({"check", "recipe=tiny"}).status == 11);
+}
+
 TEST_CASE("cli: a run with another seed is a resample, and is judged") {
   Sabath sabath;
   const auto folder = sabath.recipe("tiny", tiny);

@@ -163,6 +163,7 @@ TEST_CASE("cli: on a full disk list and show answer with what there is") {
   const Answer list = sabath({"list"});
   CAPTURE(list.output + list.errors);
   CHECK(list.status == 0);
+  CHECK_THAT(list.errors, !Contains("LOG ERROR"));
   if (!is_new) CHECK_THAT(list.output, Contains(id_of_newest(sabath)));
   CHECK(sabath({"show", id_of_newest(sabath)}).status == 0);
 }
@@ -501,4 +502,43 @@ TEST_CASE("trouble: a home in which others can exchange folders gets no runs") {
   CHECK(sabath.count_runs() == 0);
   fs::permissions(open, fs::perms(01777));
   CHECK(sabath({"run", recipe}).status == 0);
+}
+
+TEST_CASE("cli: logs refuse a link in the place of a log") {
+  Sabath sabath;
+  REQUIRE(sabath({"run", sabath.shell_recipe("tiny", "echo printed")}).status == 0);
+  write_text(sabath.folder() / "private", "a private text");
+  fs::path log;
+  for (const auto& entry : fs::recursive_directory_iterator(sabath.run_directories().back())) {
+    if (entry.path().filename() == "stdout.log") log = entry.path();
+  }
+  REQUIRE(text_of(log) == "printed\n");
+  fs::remove(log);
+  fs::create_symlink(sabath.folder() / "private", log);
+  const Answer answer = sabath({"logs", "@last"});
+  CHECK(answer.status == 16);
+  CHECK_THAT(answer.errors, Contains(log.string()));
+  CHECK_THAT(answer.output, !Contains("private text"));
+}
+
+TEST_CASE("cli: a run that leaves no file free has its record") {
+  Sabath sabath;
+  const SmallDisk disk(sabath.home(), "8m,nr_inodes=60");
+  if (!disk.mounted()) {
+    WARN("skipped: mounting a small tmpfs needs root");
+    return;
+  }
+  const Answer answer = sabath(
+      {"run",
+       sabath.shell_recipe("filler",
+                           "i=0; while touch {output}/$i 2>/dev/null; do i=$((i+1)); done; true")});
+  INFO(answer.output + answer.errors);
+  CHECK(answer.status != 14);
+  REQUIRE(sabath.count_runs() == 1);
+  const fs::path run = sabath.run_directories().back();
+  CHECK(json::parse(text_of(run / "record.json"))["run_id"] == run.filename().string());
+  CHECK_THAT(text_of(run / "exec.log"), Contains("No space left on device"));
+  CHECK_THAT(answer.output + answer.errors, !Contains("LOG ERROR"));
+  fs::remove_all(run / "outputs");
+  CHECK_THAT(sabath({"list"}).output, Contains(run.filename().string()));
 }

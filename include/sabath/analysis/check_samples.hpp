@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,8 +26,9 @@ struct CheckSample {
   std::string code{};         ///< digest of the facet
   std::string environment{};  ///< the same
   std::vector<spec::MetricSummary> metrics{};
-  spec::WholeSummaries whole{};  ///< of them
-  bool disturbed = false;        ///< it began on a busy machine
+  spec::WholeSummaries whole{};         ///< of them
+  bool disturbed = false;               ///< it began on a busy machine
+  std::set<std::string> executed_by{};  ///< as spec::executed_by says
 };
 
 /// Complete runs with one key, oldest first.

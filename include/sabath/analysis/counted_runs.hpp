@@ -14,9 +14,9 @@ namespace sabath::analysis {
 /// studies, power and baselines. All of them use this file, so that all have the same number.
 ///
 /// A run counts if it was completed or imported. It does not count if it only made an asset, was
-/// made by `explain`, or was perturbed, unless the command names such runs. With `--by
-/// session.NAME` it does not count where the value is unknown. A failed run of a study is "retried"
-/// where its point was run again.
+/// made by `explain`, or was perturbed, unless the command names such runs. Of runs that show one
+/// execution of cached stages, one counts. With `--by session.NAME` it does not count where the
+/// value is unknown. A failed run of a study is "retried" where its point was run again.
 
 /// Runs that a command names: these count for any purpose.
 struct NamedRuns {

@@ -28,6 +28,16 @@ bool has_ended_well(spec::RunState state);
 /// such runs.
 std::string why_not_counted(const RunStanding& run, bool hybrids, bool perturbed);
 
+/// A run, and those that executed what it shows (spec::executed_by); none: nothing is known.
+struct Executed {
+  std::string run_id{};
+  std::set<std::string> by{};
+};
+
+/// Sets the reason of runs that count so far, but show the execution of another one. The run that
+/// executed counts, else its oldest copy.
+void mark_copies(const std::vector<Executed>& runs, std::vector<std::string>& reasons);
+
 struct PointOutcome {
   std::optional<execution::RunOutcome>
       run{};     ///< the first that is ok, else the newest, if it had any

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -19,6 +20,8 @@ struct ImportRequest {
   std::vector<std::string> facets{};   ///< columns
   std::vector<std::string> metrics{};  ///< columns
   std::vector<std::string> tags{};
+  /// Metrics that are shares k/N, with their N: other values are warned of.
+  std::map<std::string, std::uint64_t> counts{};
 };
 
 struct ImportReport {
@@ -27,6 +30,7 @@ struct ImportReport {
   std::uint64_t imported = 0;
   std::uint64_t present = 0;  ///< of an earlier import of the same
   std::uint64_t missing = 0;  ///< cells of metrics without a value
+  std::uint64_t doubts = 0;   ///< values that are not a share k/N of their count
 };
 
 /// Makes a run of each row: its record (state "imported", tags "imported" and "import:<id>", a

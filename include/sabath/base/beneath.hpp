@@ -71,8 +71,10 @@ class Beneath {
  private:
   const Directory& opened() const;
   std::filesystem::path within(const std::filesystem::path& path) const;
-  template <class Work>
-  int in_parent(const std::filesystem::path& path, Work&& work) const noexcept;
+  template <class Work, class... Arguments>
+  int in_parent(const std::filesystem::path& path,
+                Work&& work,
+                const Arguments&... arguments) const noexcept;
 
   std::filesystem::path root_;
   Lookup lookup_;

@@ -34,6 +34,9 @@ std::optional<WallTime> parse_rfc3339(std::string_view text);
 
 /// For display: "450 ms", "3.2 s", "2 min 05 s", "1 h 12 min".
 std::string format_duration(std::chrono::nanoseconds duration);
+/// The same for seconds. A damaged record may hold any double: where 64 bits of nanoseconds do not
+/// suffice the text is "1e+308 s".
+std::string seconds_text(double seconds);
 /// 100 years. Twice this, in nanoseconds, can be added to or subtracted from the current time
 /// without overflow: 64 bits reach 292 years either way.
 constexpr std::chrono::seconds longest_duration = std::chrono::days(36525);

@@ -23,6 +23,8 @@ class Directory {
   static Directory open(const std::filesystem::path& path,
                         Links links = Links::trusted,
                         Lookup lookup = Lookup::automatic);
+  /// Makes it, and what is missing above it.
+  static Directory open_or_make(const std::filesystem::path& path, Links links);
   /// A directory beneath this one. `path` is relative and has no "..". Links must be trusted.
   Directory beneath(const std::filesystem::path& path) const;
 

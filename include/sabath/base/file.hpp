@@ -80,10 +80,4 @@ bool is_safe_relative_path(std::string_view text);
 /// Whether `text` matches [a-z0-9][a-z0-9._-]{0,63}, the form of every name in sabath.
 bool is_safe_name(std::string_view text);
 
-/// Returns why programs at `path` must not be executed, or nothing if they may be. The path and all
-/// parent folders must belong to this user, root or `trusted_owners`. Nobody else may be able to
-/// write there. A sticky folder such as /tmp is accepted as a parent.
-std::optional<std::string> why_untrusted(const std::filesystem::path& path,
-                                         std::span<const unsigned> trusted_owners = {});
-
 }  // namespace sabath::base

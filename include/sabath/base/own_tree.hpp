@@ -14,7 +14,8 @@ namespace sabath::base {
 // directory do not show that sabath made it. A mark does: nobody else can make a file of this
 // user's in a directory that only this user can write to.
 
-/// The mark: an empty file in a directory that sabath makes and will remove as a whole.
+/// The mark: a file in a directory that sabath makes and will remove as a whole. It names inode and
+/// time of birth of its directory, so that a mark from an archive or a copy is none.
 inline constexpr const char* made_mark = ".sabath-made";
 /// The manifest of a tree in a cache counts as a mark, too.
 inline constexpr const char* tree_mark = ".sabath-tree.json";

@@ -14,6 +14,7 @@ enum class Lookup { automatic, by_component };
 /// So a link from ~/.cache to /scratch works. A link in a directory of a group is refused.
 enum class Links {
   trusted,  ///< followed as above
+  own,      ///< as `trusted`; links of this user or root are followed in a group's directory, too
   any       ///< followed as the kernel does: the user has named this path
 };
 

@@ -21,7 +21,8 @@ bool is_trusted_owner(unsigned user, const Trust& trust);
 /// Returns why programs at `path` must not be executed, or nothing if they may be. The path and all
 /// parent folders must belong to trusted users. Nobody else may be able to write there. A sticky
 /// folder such as /tmp is accepted as a parent.
-std::optional<std::string> why_untrusted(const std::filesystem::path& path, const Trust& trust);
+std::optional<std::string> why_untrusted(const std::filesystem::path& path,
+                                         const Trust& trust = {});
 
 /// The id of a user or a group of this machine, by name or by the number itself.
 std::optional<unsigned> user_id(const std::string& name);

@@ -167,8 +167,9 @@ class Cache {
 
   /// Puts an object at `destination` and makes the folder: reflink, else symbolic link to the
   /// read-only object, else a copy that is hashed on the way. `writable`: never a link, and mode
-  /// 0644 instead of 0444. Throws Error{storage}, also when `destination` exists,
-  /// Error{integrity}; then no part of a copy remains.
+  /// 0644 instead of 0444. A link there to the object, or a file with its bytes, stays unless
+  /// `writable`. Follows no link of another user (base::Links::own). Throws Error{storage}, also
+  /// when `destination` is something else; Error{integrity}; then no part of a copy remains.
   Placement place(const Object& object,
                   const std::filesystem::path& destination,
                   bool writable = false);

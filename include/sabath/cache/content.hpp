@@ -42,7 +42,7 @@ struct VerifyFinding {
 };
 
 /// How an object was put at its destination.
-enum class Placement { reflink, symlink, copy };
+enum class Placement { reflink, symlink, copy, there };
 std::string_view to_string(Placement placement);
 
 }  // namespace sabath::cache

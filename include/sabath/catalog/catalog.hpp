@@ -38,7 +38,8 @@ struct RunRow {
   std::string batch{};  ///< folder; empty: no scheduler executes it, or did
   std::string study{};
   std::string message{};
-  std::string placed{};  ///< `created`, or the place of an older run where its clock was ahead
+  std::string placed{};       ///< `created`, or the place of an older run where its clock was ahead
+  std::string executed_by{};  ///< as spec::executed_by, joined by blanks; empty: it alone
 };
 
 /// The last value of one metric of a run, and the median of a performance metric.

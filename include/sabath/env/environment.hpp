@@ -9,7 +9,6 @@
 #include <sabath/spec/environment_spec.hpp>
 #include <sabath/spec/package_lock.hpp>
 
-#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>

@@ -35,7 +35,10 @@ class BatchFiles {
   std::filesystem::path ended() const { return directory_ / "ended"; }
 
   bool is_written() const;
+  /// In a home that was copied or moved, the plan names the runs of the present home.
   spec::BatchPlan read_plan() const;
+  /// Folder of the runs that the jobs execute, where this batch is a copy. Nothing: it is none.
+  std::optional<std::filesystem::path> original_runs() const;
   void write_plan(const spec::BatchPlan& plan) const;
   /// Nothing before the first submission was accepted.
   std::optional<spec::BatchJobs> read_jobs() const;

@@ -32,6 +32,15 @@ std::string memory_problem(const std::string& stage,
                            const spec::Resources& resources,
                            std::uint64_t usable_bytes);
 
+/// Returns the same for a stage that wants more cores or GPUs than are usable here.
+std::string count_problem(const std::string& stage,
+                          int wanted,
+                          std::size_t usable,
+                          std::string_view what);
+
+/// Returns how many GPUs commands may use here, those of AMD included.
+std::size_t gpu_count(base::ProcessRunner& processes);
+
 /// Returns GPUs as CUDA_VISIBLE_DEVICES names them; those of the caller's variable, if it is set.
 std::vector<std::string> visible_gpus(const std::vector<spec::GpuFacts>& gpus);
 

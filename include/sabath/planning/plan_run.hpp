@@ -66,9 +66,12 @@ spec::TrustSeen trust_seen_now();
 bool is_recent(const std::optional<spec::TrustSeen>& seen, const spec::TrustSeen& now);
 
 /// Returns the variables of the session that a repetition must set, as "env", "NAME=VALUE" ...;
-/// empty without tuning variables. `variables` replace those of this process. Secrets are left out.
-std::vector<std::string> session_words(
-    const std::optional<std::map<std::string, std::string>>& variables);
+/// empty without tuning variables. Leaves out secrets, and what the recipe sets for every stage.
+std::vector<std::string> session_words(const RunRequest& request);
+
+/// Returns a sentence for each variable of the session whose other value the recipe replaces for
+/// every stage.
+std::vector<std::string> replaced_variables(const RunRequest& request);
 
 /// Returns "sabath" with each further folder that was searched for documents.
 std::vector<std::string> program_words(const home::Folders& folders);

@@ -80,9 +80,12 @@ class RecipePreparer {
                                base::Observer& observer,
                                const std::stop_token& stop);
   std::string chosen_variant(const spec::EnvironmentSpec& all, const std::string& asked) const;
-  std::vector<spec::PlannedInput> fetch_inputs(const RunRequest& request,
-                                               base::Observer& observer,
-                                               std::stop_token stop);
+  /// `wanted`: roles with an asset of each.
+  std::vector<spec::PlannedInput> fetch_inputs(
+      const RunRequest& request,
+      const std::set<std::pair<std::string, std::string>>& wanted,
+      base::Observer& observer,
+      std::stop_token stop);
 
   Tools tools_;
   home::Folders folders_;

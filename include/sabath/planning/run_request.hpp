@@ -43,6 +43,7 @@ struct Repetition {
   /// Inputs of that run: exactly these bytes. Empty: what the assets are now.
   std::vector<spec::PlannedInput> inputs{};
   std::optional<OriginalCode> original{};
+  std::string environment_of{};  ///< run whose recipe and lock give the environment; empty: own
 };
 
 /// A run as one of a study.

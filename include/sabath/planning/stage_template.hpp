@@ -43,6 +43,10 @@ class StageTemplate {
   mutable std::string recipe_digest_{};  ///< of its folder, once it was asked for
 };
 
+/// Variables that the recipe sets for a stage in place of the session's; placeholders stay.
+std::map<std::string, std::string> recipe_variables(const spec::Recipe& recipe,
+                                                    const spec::Stage& stage);
+
 void write_plan(const std::filesystem::path& file,
                 const spec::RunPlan& plan,
                 base::Durability durability = base::Durability::durable);

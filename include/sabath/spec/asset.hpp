@@ -1,12 +1,12 @@
 #pragma once
 
 #include <sabath/base/digest.hpp>
+#include <sabath/spec/enum_words.hpp>
 #include <sabath/spec/environment_spec.hpp>
 #include <sabath/spec/parameter.hpp>
 
 #include <nlohmann/json_fwd.hpp>
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -17,9 +17,8 @@
 namespace sabath::spec {
 
 enum class AssetKind { dataset, model, tool };
-std::string_view to_string(AssetKind kind);
-constexpr auto all_values(AssetKind) {
-  return std::array{AssetKind::dataset, AssetKind::model, AssetKind::tool};
+constexpr auto words_of(AssetKind) {
+  return std::to_array<std::string_view>({"dataset", "model", "tool"});
 }
 
 /// One file of an asset and where its bytes can be had.

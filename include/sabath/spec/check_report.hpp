@@ -9,19 +9,23 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace sabath::spec {
 
 /// `run`: that a run came to a good end; the others are metrics, or what two runs are compared by.
 enum class CaseKind { run, result, performance };
-std::string_view to_string(CaseKind kind);
+constexpr auto words_of(CaseKind) {
+  return std::to_array<std::string_view>({"run", "result", "performance"});
+}
 
 /// What the baseline says of a failure that is known: nothing, that it is known, that it did not
 /// come, or that its time is over.
 enum class Expectation { none, expected_failure, unexpected_pass, expired };
-std::string_view to_string(Expectation expectation);
+constexpr auto words_of(Expectation) {
+  return std::to_array<std::string_view>(
+      {"none", "expected failure", "unexpected pass", "expired"});
+}
 
 /// One thing that was judged.
 struct CheckCase {
@@ -32,8 +36,6 @@ struct CheckCase {
   std::string reason{};
   Expectation expectation = Expectation::none;
   double wall_s = 0;  ///< of a run
-
-  bool operator==(const CheckCase&) const = default;
   /// What it counts as: an expected failure is none.
   Verdict counts_as() const {
     return expectation == Expectation::expected_failure ? Verdict::pass : verdict;
@@ -52,8 +54,6 @@ struct CheckGroup {
   std::optional<Verdict> performance{};  ///< the same
   Verdict verdict = Verdict::inconclusive;
   std::string reason{};
-
-  bool operator==(const CheckGroup&) const = default;
 };
 
 /// `check`
@@ -67,8 +67,6 @@ struct CheckReport {
   std::optional<Verdict> performance{};
   Verdict verdict = Verdict::inconclusive;
   std::string reason = "no run was judged";
-
-  bool operator==(const CheckReport&) const = default;
   std::uint64_t count(Verdict verdict) const;  ///< cases that count as this
   std::uint64_t count(Expectation expectation) const;
 };

@@ -14,11 +14,16 @@
 namespace sabath::spec {
 
 enum class Verdict { pass, fail, inconclusive, not_comparable };
-std::string_view to_string(Verdict verdict);  ///< "PASS", "FAIL", "INCONCLUSIVE", "NOT-COMPARABLE"
+constexpr auto words_of(Verdict) {
+  return std::to_array<std::string_view>({"PASS", "FAIL", "INCONCLUSIVE", "NOT-COMPARABLE"});
+}
 
 /// What kind of repetition a pair is, from its facets (ACM badging v1.1's terms, refined).
 enum class Repetition { repeat, resample, reproduce, revise, replicate, different };
-std::string_view to_string(Repetition repetition);
+constexpr auto words_of(Repetition) {
+  return std::to_array<std::string_view>(
+      {"repeat", "resample", "reproduce", "revise", "replicate", "different"});
+}
 
 /// One item of a facet in which two runs differ; a side that lacks it is empty.
 struct FacetDifference {
@@ -38,8 +43,6 @@ struct CodeDifference {
   std::uint64_t removed = 0;
   std::string diff{};  ///< unified, from A to B, as far as there was room; nothing that is secret
   std::string note{};  ///< why a diff, or a part of it, is missing; what differs beside the content
-
-  bool operator==(const CodeDifference&) const = default;
 };
 
 /// Where two series or arrays part: a step of a metric, or an index of an array.
@@ -99,7 +102,9 @@ struct ItemComparison {
 /// What a row of performance tells of. Time to quality and speed are kept apart: a run that is
 /// faster by the step can need more steps.
 enum class PerformanceKind { whole_run, speed, time_to_quality, quality };
-std::string_view to_string(PerformanceKind kind);
+constexpr auto words_of(PerformanceKind) {
+  return std::to_array<std::string_view>({"whole_run", "speed", "time_to_quality", "quality"});
+}
 
 /// A number of performance of the two sides: medians over what comes after the warm-up. Only what a
 /// run tells more than once is judged: of one value a side no spread is known.
@@ -125,8 +130,6 @@ struct PerformanceRow {
   std::optional<double> margin{};    ///< what it may differ from 1 by
   std::optional<Verdict> verdict{};  ///< nothing: shown, not judged
   std::string reason{};
-
-  bool operator==(const PerformanceRow&) const = default;
 };
 
 struct Comparison {
@@ -154,8 +157,6 @@ struct Comparison {
   std::string performance_reason{};              ///< one sentence
   std::optional<std::string> reference{};        ///< "a" or "b"; nothing: they are peers
   std::optional<std::uint64_t> envelope_runs{};  ///< perturbed reruns of the reference
-
-  bool operator==(const Comparison&) const = default;
 };
 
 nlohmann::ordered_json to_json(const Comparison& comparison);

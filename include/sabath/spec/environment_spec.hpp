@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sabath/base/digest.hpp>
+#include <sabath/spec/enum_words.hpp>
 #include <sabath/spec/loaded_modules.hpp>
 
 #include <nlohmann/json_fwd.hpp>
@@ -20,14 +21,9 @@ class JsonReader;
 namespace sabath::spec {
 
 enum class LayerKind { host, modules, source, pip, conda, container };
-std::string_view to_string(LayerKind kind);
-constexpr auto all_values(LayerKind) {
-  return std::array{LayerKind::host,
-                    LayerKind::modules,
-                    LayerKind::source,
-                    LayerKind::pip,
-                    LayerKind::conda,
-                    LayerKind::container};
+constexpr auto words_of(LayerKind) {
+  return std::to_array<std::string_view>(
+      {"host", "modules", "source", "pip", "conda", "container"});
 }
 /// Is something built for layers of this kind that paths can lead to?
 bool has_prefix(LayerKind kind);
@@ -185,6 +181,17 @@ struct BuiltEnvironment {
 
 /// In words what makes two environments (or two recipes' locks) differ; empty where nothing does.
 std::vector<std::string> differences(const EnvironmentLock& one, const EnvironmentLock& other);
+
+/// Says in words how the environments of two runs, A and B, differ. Reads the items of their
+/// facets. Names packages that were added, removed or changed, other facts, variables, and layers
+/// that only one has. Keys follow from these, so they are listed only where nothing else differs.
+/// Of variables only those that do not follow from a key are listed. Empty where nothing differs.
+std::vector<std::string> environment_differences(const std::map<std::string, std::string>& a,
+                                                 const std::map<std::string, std::string>& b);
+
+/// What BuiltLayer::drift tells, as facts of the layer: "drift.numpy" -> "1.0 was locked, 2.0 is
+/// present".
+std::map<std::string, std::string> drift_facts(const std::vector<std::string>& drift);
 
 EnvironmentSpec read_environment_spec(base::JsonReader reader);
 nlohmann::ordered_json to_json(const EnvironmentSpec& spec);

@@ -16,8 +16,6 @@ struct Change {
   std::string name{};
   std::string a{};
   std::string b{};
-
-  bool operator==(const Change&) const = default;
 };
 
 /// Names of changes.
@@ -31,8 +29,6 @@ struct Hybrid {
   Verdict verdict = Verdict::inconclusive;  ///< against A
   std::string reason{};
   std::optional<Verdict> against_b{};  ///< absent: the run has no result
-
-  bool operator==(const Hybrid&) const = default;
 };
 
 /// Changes with which A does not agree with A.
@@ -40,8 +36,6 @@ struct SufficientChanges {
   ChangeNames changes{};
   bool minimal = false;    ///< each part of them was tried and agrees with A
   bool confirmed = false;  ///< one more run came out as before
-
-  bool operator==(const SufficientChanges&) const = default;
 };
 
 /// Sets of changes that were not tried and could be sufficient.
@@ -51,8 +45,6 @@ struct UntriedChanges {
   std::uint64_t runs = 0;               ///< to try all sets, and to confirm what was found
   std::optional<double> seconds{};      ///< of these runs, as long as those that were made
   std::uint64_t most_runs = 0;          ///< the same, if each of these sets differs
-
-  bool operator==(const UntriedChanges&) const = default;
 };
 
 /// `sabath explain A B`
@@ -78,8 +70,6 @@ struct Explanation {
   /// The only minimal set, if `complete` and there is one alone.
   ChangeNames cause{};
   std::string reason{};
-
-  bool operator==(const Explanation&) const = default;
 };
 
 nlohmann::ordered_json to_json(const Explanation& explanation);

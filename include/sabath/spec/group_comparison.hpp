@@ -16,8 +16,6 @@ namespace sabath::spec {
 struct RunGroup {
   std::vector<std::string> levels{};  ///< of each factor; empty: the runs do not say
   std::uint64_t runs = 0;
-
-  bool operator==(const RunGroup&) const = default;
 };
 
 /// One group as one metric has it. Moments are over its finite values: 0 for none.
@@ -32,8 +30,6 @@ struct GroupRow {
   std::uint64_t distinct = 0;  ///< values with different bits
   std::string min_digits{};    ///< all of them, where no double has them; not in the JSON
   std::string max_digits{};
-
-  bool operator==(const GroupRow&) const = default;
 };
 
 /// What one factor explains, in an additive model of all of them. Sums of squares: `sequential`
@@ -50,8 +46,6 @@ struct FactorShare {
   std::optional<double> partial_eta_squared{};  ///< partial / (partial + residual)
   std::optional<double> f{};                    ///< of the partial sum
   std::optional<double> p{};
-
-  bool operator==(const FactorShare&) const = default;
 };
 
 /// Sums of squares between and within groups (one-way, random effects), and by factors.
@@ -71,8 +65,6 @@ struct VarianceSplit {
   double residual = 0;  ///< of the additive model
   std::uint64_t residual_freedom = 0;
   std::string not_split{};  ///< why factors are not separated; empty: they are
-
-  bool operator==(const VarianceSplit&) const = default;
 };
 
 /// Runs whose value has the same bits.
@@ -80,8 +72,6 @@ struct ResultClass {
   double value = 0;
   std::uint64_t runs = 0;
   std::vector<std::size_t> groups{};  ///< that have such runs, as indexes
-
-  bool operator==(const ResultClass&) const = default;
 };
 
 /// What tests say of two groups of runs, A and B; nothing where one cannot be made, and `notes` say
@@ -112,8 +102,6 @@ struct GroupStatistics {
   std::optional<std::uint64_t> bootstrap_seed{};
   std::optional<std::uint64_t> bootstrap_resamples{};
   std::vector<std::string> notes{};
-
-  bool operator==(const GroupStatistics&) const = default;
 };
 
 /// MLPerf's reference convergence points: did B converge no faster than A lets it?
@@ -131,8 +119,6 @@ struct RcpFinding {
   std::string reason{};
   Verdict seeds = Verdict::inconclusive;
   std::string seeds_reason{};
-
-  bool operator==(const RcpFinding&) const = default;
 };
 
 struct MetricGroups {
@@ -153,8 +139,6 @@ struct MetricGroups {
   std::optional<double> prediction_low{};      ///< where one run more of the references would lie
   std::optional<double> prediction_high{};
   std::optional<GroupStatistics> statistics{};  ///< of two sides
-
-  bool operator==(const MetricGroups&) const = default;
 };
 
 /// `compare SELECTION --by FACTOR,...`, or of two selections: then `by` is "side", with A and B.
@@ -179,8 +163,6 @@ struct GroupComparison {
   std::optional<Verdict> performance_verdict{};
   std::string performance_reason{};
   std::optional<RcpFinding> rcp{};
-
-  bool operator==(const GroupComparison&) const = default;
 };
 
 nlohmann::ordered_json to_json(const GroupComparison& comparison);

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <string>
 
 namespace sabath::spec {
@@ -25,6 +26,7 @@ struct JobFacts {
   std::string cpus_allowed{};  ///< to `exec`, as the kernel writes them: "0-3,8"
   /// What the scheduler set to say what it gave: SLURM_CPU_BIND, CUDA_VISIBLE_DEVICES ...
   std::map<std::string, std::string> variables{};
+  std::optional<bool> shared{};  ///< several runs divided its cores among them
 
   bool operator==(const JobFacts&) const = default;
 };

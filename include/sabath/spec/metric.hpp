@@ -1,14 +1,14 @@
 #pragma once
 
+#include <sabath/spec/enum_words.hpp>
+
 #include <nlohmann/json_fwd.hpp>
 
-#include <array>
 #include <cstdint>
 #include <limits>
 #include <map>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace sabath::base {
@@ -19,16 +19,13 @@ namespace sabath::spec {
 
 /// The ladder of agreement, weakest first, so that a greater rung is a stronger claim.
 enum class Rung { tolerance, ulp, bitwise };
-std::string_view to_string(Rung rung);
-constexpr auto all_values(Rung) {
-  return std::array{Rung::tolerance, Rung::ulp, Rung::bitwise};
+constexpr auto words_of(Rung) {
+  return std::to_array<std::string_view>({"tolerance", "ulp", "bitwise"});
 }
-std::optional<Rung> parse_rung(std::string_view text);
 
 enum class Better { none, lower, higher };
-std::string_view to_string(Better better);
-constexpr auto all_values(Better) {
-  return std::array{Better::none, Better::lower, Better::higher};
+constexpr auto words_of(Better) {
+  return std::to_array<std::string_view>({"none", "lower", "higher"});
 }
 
 /// Symmetric: abs(a-b) <= absolute + relative * max(abs a, abs b).
@@ -42,14 +39,9 @@ struct Tolerance {
 
 /// What a metric is read from; the words of a recipe's "from".
 enum class SourceKind { jsonl, regex, key_value, csv, mllog, tensorboard };
-std::string_view to_string(SourceKind kind);
-constexpr auto all_values(SourceKind) {
-  return std::array{SourceKind::jsonl,
-                    SourceKind::regex,
-                    SourceKind::key_value,
-                    SourceKind::csv,
-                    SourceKind::mllog,
-                    SourceKind::tensorboard};
+constexpr auto words_of(SourceKind) {
+  return std::to_array<std::string_view>(
+      {"jsonl", "regex", "key_value", "csv", "mllog", "tensorboard"});
 }
 
 /// Where a metric is found in what a stage leaves.

@@ -23,7 +23,9 @@ struct RawLayout {
 
 /// What of an array is a prediction: each value, or of scores the greatest of each row.
 enum class Prediction { labels, argmax };
-std::string_view to_string(Prediction prediction);
+constexpr auto words_of(Prediction) {
+  return std::to_array<std::string_view>({"labels", "argmax"});
+}
 
 /// How a declared output is compared.
 struct OutputRule {
@@ -39,7 +41,14 @@ struct OutputRule {
   bool operator==(const OutputRule&) const = default;
 };
 
-/// The rule for an output: under "stage/path", else under its declared path, else an empty one.
+/// "model/" is a folder and "shards/*.h5" a pattern: both stand for all files that they match.
+bool is_group(std::string_view declared);
+/// Does the declared output have this file? '*' matches neither a '/' nor a '.' that a name begins
+/// with.
+bool declares(const std::string& declared, const std::string& path);
+
+/// The rule for an output: under "stage/path", else under its path, else under a folder or pattern
+/// that has it, else an empty one.
 OutputRule rule_for(const std::map<std::string, OutputRule>& rules,
                     const std::string& stage,
                     const std::string& path);

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <sabath/spec/metric.hpp>
-
 #include <cstdint>
 #include <optional>
 #include <string>

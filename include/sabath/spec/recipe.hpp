@@ -83,14 +83,32 @@ struct Study {
   bool operator==(const Study&) const = default;
 };
 
+/// An asset that a role has where each of these parameters has one of its values; empty: always.
+struct DatasetChoice {
+  std::string asset{};
+  ValueLists when{};
+
+  bool operator==(const DatasetChoice&) const = default;
+};
+
+/// The file from which the benchmark itself reads its parameters.
+struct ParameterFile {
+  std::string file{};                         ///< in the recipe's folder, with usual values
+  std::string format{};                       ///< "ini", "yaml" or "json"
+  std::map<std::string, std::string> keys{};  ///< parameter -> "section/key"
+
+  bool operator==(const ParameterFile&) const = default;
+};
+
 /// A runnable benchmark, as its document says.
 struct Recipe {
   std::string name{};
   std::string description{};
   std::string model{};
-  std::map<std::string, std::string> datasets{};  ///< role -> asset name
+  std::map<std::string, std::vector<DatasetChoice>> datasets{};  ///< role -> the first that fits
   EnvironmentSpec environment{};
   std::vector<Parameter> parameters{};  ///< in document order
+  std::optional<ParameterFile> parameter_file{};
   std::vector<std::string> fixed{};
   std::vector<std::string> seed_environment{};  ///< variables that carry the seed
   bool deterministic = false;
@@ -111,8 +129,12 @@ struct Recipe {
   /// Digest of what defines the benchmark: name, model, data sets, fixed parts (parameters with
   /// default), parameters' names and types, stages without resources. Texts, tolerances, other
   /// defaults, ranges and studies are left out (docs/formats/recipe.md). Runs compare only within
-  /// one definition.
+  /// one definition. A role counts with the asset that it has for `values`.
+  base::Digest definition_digest(const ParameterValues& values) const;
+  /// The same of the document alone, with all choices of data sets.
   base::Digest definition_digest() const;
+  /// Role -> asset for these values; a role without a choice that fits is left out.
+  std::map<std::string, std::string> datasets_for(const ParameterValues& values) const;
 };
 
 /// Reads a recipe document strictly: problems of shape, references between its parts (needs,

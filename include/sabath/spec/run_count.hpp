@@ -3,10 +3,13 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
 namespace sabath::spec {
+
+struct RunRecord;
 
 /// Runs that do not count, for one reason.
 struct LeftOut {
@@ -32,6 +35,10 @@ RunCount count_runs(const std::vector<std::string>& reasons);
 std::string count_text(const RunCount& count);
 
 nlohmann::ordered_json to_json(const RunCount& count);
+
+/// Ids of the runs that executed the stages of the declared metrics; without such metrics, those of
+/// all metrics, or all stages. Two runs with equal ids show one execution.
+std::set<std::string> executed_by(const RunRecord& record);
 
 /// Why a run was made: somebody requested it, or another command needed it.
 enum class RunPurpose { requested, asset, explanation };

@@ -57,6 +57,8 @@ struct PlannedStage {
   std::optional<std::string> not_due{};   ///< why it is not to be executed: then it has no `argv`
   std::optional<std::string> parallel{};  ///< as in Stage; nothing: it is not
   std::optional<bool> checkpoint{};       ///< as in Stage; nothing: it does not
+  /// Files that its working folder gets first: name -> text.
+  std::optional<std::map<std::string, std::string>> files{};
 
   bool operator==(const PlannedStage&) const = default;
 };
@@ -112,6 +114,8 @@ struct RunPlan {
   /// The folder of the batch that a scheduler executes it in, from the run's own. Nothing: it is
   /// executed on the machine that planned it.
   std::optional<std::string> batch{};
+  /// Run whose recipe and lock gave the environment, as `explain` mixes them; nothing: the own.
+  std::optional<std::string> environment_from{};
 
   bool operator==(const RunPlan&) const = default;
   /// What a stage runs in.

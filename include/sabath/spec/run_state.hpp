@@ -1,7 +1,7 @@
 #pragma once
 
-#include <array>
-#include <optional>
+#include <sabath/spec/enum_words.hpp>
+
 #include <string_view>
 
 namespace sabath::spec {
@@ -10,18 +10,10 @@ namespace sabath::spec {
 /// an end. Only ever in the catalog, never in a run's own files. `imported`: brought in from a
 /// table; sabath executed nothing.
 enum class RunState { planned, running, ok, failed, interrupted, lost, unknown, imported };
-std::string_view to_string(RunState state);
-constexpr auto all_values(RunState) {
-  return std::array{RunState::planned,
-                    RunState::running,
-                    RunState::ok,
-                    RunState::failed,
-                    RunState::interrupted,
-                    RunState::lost,
-                    RunState::unknown,
-                    RunState::imported};
+constexpr auto words_of(RunState) {
+  return std::to_array<std::string_view>(
+      {"planned", "running", "ok", "failed", "interrupted", "lost", "unknown", "imported"});
 }
-std::optional<RunState> parse_run_state(std::string_view text);
 inline bool is_final(RunState state) {
   return state != RunState::planned && state != RunState::running && state != RunState::unknown;
 }

@@ -1,8 +1,9 @@
 #pragma once
 
+#include <sabath/spec/enum_words.hpp>
+
 #include <chrono>
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -22,8 +23,18 @@ enum class JobPhase {
   preempted,    ///< had to make way for another, and does not come back
   unknown,      ///< the scheduler does not know it (any more), or says what nobody understands
 };
-std::string_view to_string(JobPhase phase);
-std::optional<JobPhase> parse_job_phase(std::string_view text);
+constexpr auto words_of(JobPhase) {
+  return std::to_array<std::string_view>({"pending",
+                                          "running",
+                                          "done",
+                                          "failed",
+                                          "cancelled",
+                                          "timed_out",
+                                          "out_of_memory",
+                                          "node_failed",
+                                          "preempted",
+                                          "unknown"});
+}
 
 /// Templates of one line, best first: the first one whose placeholders all have a value is used.
 /// Where none has, the line is left out.
@@ -46,8 +57,6 @@ struct SchedulerSubmission {
   std::string words = "[^\\s\"'\\\\]+";        ///< the form of all values
   /// What helps where no line asks for a resource that a job wants, by the resource's key.
   std::map<std::string, std::string> untold{};
-
-  bool operator==(const SchedulerSubmission&) const = default;
 };
 
 struct SchedulerArrays {
@@ -58,8 +67,6 @@ struct SchedulerArrays {
   std::vector<std::string> largest{};  ///< a command that tells the limit; empty: there is none
   std::string largest_is{};            ///< finds it: its first group
   int largest_beyond = 0;              ///< what it tells is so much more than tasks can be
-
-  bool operator==(const SchedulerArrays&) const = default;
 };
 
 /// A question about jobs, and how its answer is read.
@@ -73,8 +80,6 @@ struct SchedulerQuestion {
   std::string rows{};
   std::string nothing{};  ///< finds in what a failed command says that it knows none of them
   std::string absent{};   ///< finds there that this is not to be had here
-
-  bool operator==(const SchedulerQuestion&) const = default;
 };
 
 /// What a job finds out about itself: each is a word of shell, as it stands between double quotes.
@@ -84,8 +89,6 @@ struct SchedulerNode {
   std::string index{};     ///< of a task of an array, from 1
   std::string restarts{};  ///< how often the job had been started before
   std::string nodes{};     ///< of the job, as the scheduler writes them
-
-  bool operator==(const SchedulerNode&) const = default;
 };
 
 /// A scheduler as data: catalog/schedulers/<name>.json, or schedulers/<name>.json in the
@@ -114,8 +117,6 @@ struct SchedulerDescription {
   SchedulerNode node{};
   /// What starts the ranks of a stage where the site does not say, in a site's words.
   std::string prefix{};
-
-  bool operator==(const SchedulerDescription&) const = default;
 
   bool has_arrays() const { return !arrays.task.empty(); }
   /// Can a job wait for another?

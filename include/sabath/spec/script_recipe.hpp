@@ -11,8 +11,6 @@ namespace sabath::spec {
 struct ScriptArgument {
   Parameter parameter{};
   bool must_be_given = false;  ///< the command names it and no document declares it: a text
-
-  bool operator==(const ScriptArgument&) const = default;
 };
 
 /// What can be said to a script, and to those that it needs. Throws Error{not_found} for an unknown

@@ -18,8 +18,6 @@ struct Secret {
   std::string user{};                            ///< with `password`
   std::string password{};
   std::vector<std::string> command{};  ///< an argument vector that writes a bearer token to stdout
-
-  bool operator==(const Secret&) const = default;
 };
 
 /// May `host` ("data.example.org" or "data.example.org:8443") see what is bound to `pattern`?

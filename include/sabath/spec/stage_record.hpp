@@ -21,7 +21,7 @@ static_assert(changed_since_stage.starts_with(outdated_begin));
 
 struct OutputRecord {
   std::string stage{};
-  std::string path{};  ///< as declared
+  std::string path{};  ///< in the output folder of the stage
   std::uint64_t size_bytes = 0;
   base::Digest digest{};
   /// "cache": an object of the cache has the same bytes; else why it was only hashed. Nothing: of
@@ -32,6 +32,8 @@ struct OutputRecord {
   /// What it was when its stage had ended, where a later stage of the run changed it: `digest` is
   /// then what it was when the run ended.
   std::optional<base::Digest> as_made{};
+  /// The folder ("model/") or pattern that declares it; nothing: it is declared by its path.
+  std::optional<std::string> part_of{};
 
   /// Changed by the run itself, with nothing known of what it became: in records of earlier
   /// versions, and of runs that were interrupted.

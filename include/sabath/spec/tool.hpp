@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sabath/spec/enum_words.hpp>
+
 #include <map>
 #include <string>
 #include <string_view>
@@ -12,8 +14,6 @@ struct ToolWords {
   std::vector<std::string> texts{};
   std::string when{};    ///< used only where this placeholder has a value; empty: always
   std::string unless{};  ///< used only where this placeholder has no value; empty: always
-
-  bool operator==(const ToolWords&) const = default;
 };
 
 /// A transfer that the program must not try.
@@ -22,8 +22,6 @@ struct ToolRefusal {
   std::string unless{};
   std::string problem{};
   std::string hint{};
-
-  bool operator==(const ToolRefusal&) const = default;
 };
 
 /// Meaning of a failed call.
@@ -39,6 +37,18 @@ enum class ToolFailureKind {
   http_status,    ///< The status of the HTTP answer decides.
   other_version,  ///< The partial is of another version: the file is downloaded from the start.
 };
+constexpr auto words_of(ToolFailureKind) {
+  return std::to_array<std::string_view>({"unclear",
+                                          "retry",
+                                          "server",
+                                          "refused",
+                                          "not_found",
+                                          "access",
+                                          "disk_full",
+                                          "corrupt",
+                                          "http_status",
+                                          "other_version"});
+}
 
 /// How a failed call is recognized. The first match in the document counts.
 struct ToolFailure {
@@ -47,8 +57,6 @@ struct ToolFailure {
   ToolFailureKind kind = ToolFailureKind::unclear;
   std::string problem{};  ///< text before the program's last words
   std::string hint{};
-
-  bool operator==(const ToolFailure&) const = default;
 };
 
 /// How the program's version is asked, and the oldest version that works.
@@ -56,8 +64,6 @@ struct ToolVersion {
   std::vector<std::string> command{};
   std::string find{};   ///< pattern; its first group is the version
   std::string least{};  ///< dotted numbers: "8.7"
-
-  bool operator==(const ToolVersion&) const = default;
 };
 
 /// What a program does with a partial file.
@@ -66,6 +72,9 @@ enum class ToolResume {
   digest,   ///< it appends without asking for the version: used only where a digest is expected
   version,  ///< it proves the version with "{version}", an ETag or a date
 };
+constexpr auto words_of(ToolResume) {
+  return std::to_array<std::string_view>({"never", "digest", "version"});
+}
 
 /// Where a program writes the headers of HTTP answers.
 enum class ToolHeaders {
@@ -73,6 +82,9 @@ enum class ToolHeaders {
   file,    ///< to "{headers}"
   errors,  ///< to stderr
 };
+constexpr auto words_of(ToolHeaders) {
+  return std::to_array<std::string_view>({"none", "file", "errors"});
+}
 
 /// A program that downloads one file, as data: catalog/tools/<name>.json, or tools/<name>.json in
 /// the configuration folder. Patterns are base::Regex, commands argument vectors.
@@ -101,8 +113,6 @@ struct ToolDescription {
   std::vector<ToolFailure> failures{};
   std::map<ToolFailureKind, std::string> hints{};  ///< for failures without a hint of their own
   ToolVersion version{};
-
-  bool operator==(const ToolDescription&) const = default;
 };
 
 /// Placeholders of a command. "escaped.NAME" and "encoded.NAME" (percent-encoded) exist too.

@@ -4,7 +4,6 @@
 
 #include <sabath/base/archive/archive.hpp>
 #include <sabath/base/error.hpp>
-#include <sabath/base/file.hpp>
 #include <sabath/base/text/text_table.hpp>
 
 #include <algorithm>

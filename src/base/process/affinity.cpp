@@ -1,21 +1,18 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/process/affinity.hpp>
 
+#include <fmt/format.h>
 #include <sched.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <string>
 
 namespace sabath::base {
 
 void bind_to_cpus(const std::vector<int>& cpus) {
-  std::string list;
-  for (const int cpu : cpus)
-    list += (list.empty() ? "" : ",") + std::to_string(cpu);
   const auto refuse = [&](int number) {
     throw Error(ErrorKind::launch,
-                "cannot bind to CPUs " + list + ": " + errno_text(number),
+                fmt::format("cannot bind to CPUs {}: {}", fmt::join(cpus, ","), errno_text(number)),
                 "they may have gone offline, or out of this job's set");
   };
   const int highest = cpus.empty() ? -1 : *std::max_element(cpus.begin(), cpus.end());

@@ -5,7 +5,6 @@
 
 #include <semaphore.h>
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>

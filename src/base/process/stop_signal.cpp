@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <condition_variable>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -126,6 +127,13 @@ int StopSignal::received() const noexcept {
 bool stop_was_requested() noexcept {
   const HandlerState& state = handler_state();
   return state.in_use && state.received != 0;
+}
+
+bool wait_unless_stopped(std::chrono::nanoseconds duration, const std::stop_token& stop) {
+  std::mutex mutex;
+  std::unique_lock lock(mutex);
+  std::condition_variable_any().wait_for(lock, stop, duration, [] { return false; });
+  return !stop.stop_requested();
 }
 
 }  // namespace sabath::base

@@ -1,4 +1,3 @@
-#include <sabath/base/text/printable_json.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/base/text/utf8.hpp>
 

@@ -248,6 +248,27 @@ bool is_signature(std::string_view value) {
          value.find_first_of("()[]{}") == std::string_view::npos;
 }
 
+/// "Server=h;Uid=ada;Pwd=x": in a connection string these names have no other meaning.
+bool is_of_connection(std::string_view text, std::size_t begin, std::string_view name) {
+  constexpr std::size_t longest = 512;
+  const auto lower = [](std::string_view part) {
+    std::string copy(part);
+    std::transform(copy.begin(), copy.end(), copy.begin(), [](unsigned char c) {
+      return static_cast<char>(std::tolower(c));
+    });
+    return copy;
+  };
+  const std::string word = name.size() > 4 ? std::string() : lower(name);
+  if (word != "pwd" && word != "pass" && word != "pw") return false;
+  const std::size_t from = begin - std::min(begin, longest);
+  const std::string around = lower(text.substr(from, begin - from + longest));
+  constexpr std::array others{"uid=", "user id=", "user=", "server=", "host=", "data source="};
+  return around.find(';') != std::string::npos &&
+         std::any_of(others.begin(), others.end(), [&](const char* other) {
+           return around.find(other) != std::string::npos;
+         });
+}
+
 /// "password = x", "\"api_key\": \"x\"", "--token=x", "?X-Amz-Signature=x".
 void find_assignments(std::string_view text, Spans& spans) {
   std::size_t from = 0;
@@ -264,7 +285,8 @@ void find_assignments(std::string_view text, Spans& spans) {
     const bool may_sign = name == "Signature" || name == "Policy";
     const bool is_known = name == "X-Amz-Signature" || name == "X-Goog-Signature" ||
                           name == "X-Amz-Security-Token" || name == "sig";
-    if (!may_sign && !is_known && !names_a_secret(name)) continue;
+    const bool connects = is_of_connection(text, begin, name);
+    if (!may_sign && !is_known && !connects && !names_a_secret(name)) continue;
     SecretSpan value = value_at(text, skip(text, at + 1, " \t"));
     const std::string_view shown = text.substr(value.begin, value.length);
     const bool signs = is_known || (may_sign && is_signature(shown));
@@ -272,7 +294,7 @@ void find_assignments(std::string_view text, Spans& spans) {
     from = std::max(from, value.begin + value.length);
     if (!can_be_secret(shown)) continue;
     value.what = "the value of a name that speaks of a secret";
-    value.is_certain = signs || is_certain(name, shown);
+    value.is_certain = signs || connects || is_certain(name, shown);
     spans.push_back(value);
   }
 }

@@ -1,6 +1,6 @@
 #include "letters.hpp"
 
-#include <sabath/base/text/secret_names.hpp>
+#include <sabath/base/text/redact.hpp>
 
 #include <algorithm>
 #include <array>

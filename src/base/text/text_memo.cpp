@@ -1,10 +1,9 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/text/text_memo.hpp>
+#include <sabath/base/trust.hpp>
 
 #include <vector>
-
-#include <sys/stat.h>
 
 namespace sabath::base {
 namespace {

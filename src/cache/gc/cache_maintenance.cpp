@@ -1,6 +1,5 @@
 #include "cache_state.hpp"
 #include "folder_listing.hpp"
-#include "objects/damaged.hpp"
 #include "partials/space.hpp"
 #include "records_json.hpp"
 #include "take_inventory.hpp"
@@ -70,8 +69,9 @@ std::vector<SourceRecord> CacheMaintenance::sources() const {
 std::optional<TreeOrigin> CacheMaintenance::origin_of_tree(const base::Digest& digest) const {
   const Layout& layout = state_->own.layout;
   std::vector<fs::path> places{layout.tree(digest)};
-  for (fs::path& aside : set_aside_of(layout, digest))
-    places.push_back(std::move(aside));
+  for (const fs::path& aside : listing(layout.damaged())) {
+    if (aside.filename().string().starts_with(digest.hex + ".")) places.push_back(aside);
+  }
   for (const fs::path& place : places) {
     const auto text = base::read_file_if_exists(place / tree_marker);
     if (!text || base::sha256_of(*text) != digest) continue;

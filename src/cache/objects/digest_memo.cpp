@@ -4,6 +4,7 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/trust.hpp>
 #include <sabath/base/unique_fd.hpp>
 
 #include <cerrno>

@@ -1,7 +1,9 @@
 #include "placement.hpp"
 
+#include "partials/claim.hpp"
 #include "read_range.hpp"
 
+#include <sabath/base/directory.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/unique_fd.hpp>
@@ -29,13 +31,13 @@ using base::ErrorKind;
 /// A temporary file beside its destination, removed unless it is put there.
 class NewFile {
  public:
-  explicit NewFile(const fs::path& destination)
-      : destination_(destination), name_((destination.parent_path() / ".sabath-XXXXXX").string()) {
-    fd_.reset(::mkostemp(name_.data(), O_CLOEXEC));
+  NewFile(const base::Directory& folder, const fs::path& destination)
+      : folder_(folder), destination_(destination), name_(".sabath-" + random_name()) {
+    fd_ = folder_.open_file(name_, O_RDWR | O_CREAT | O_EXCL, 0600);
     if (!fd_) base::throw_errno(destination_.string(), "cannot write", errno);
   }
   ~NewFile() {
-    if (!name_.empty()) ::unlink(name_.c_str());
+    if (!name_.empty()) folder_.unlink(name_);
   }
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
@@ -46,12 +48,15 @@ class NewFile {
     if (::fchmod(fd_.get(), mode) != 0 || ::close(fd_.release()) != 0) {
       base::throw_errno(destination_.string(), "cannot write", errno);
     }
-    if (!base::rename_no_replace(name_, destination_)) return false;
+    const int code = folder_.rename_no_replace(name_, folder_, destination_.filename());
+    if (code == EEXIST) return false;
+    if (code != 0) base::throw_errno(destination_.string(), "cannot rename to it", code);
     name_.clear();
     return true;
   }
 
  private:
+  const base::Directory& folder_;
   const fs::path& destination_;
   std::string name_;
   base::UniqueFd fd_;
@@ -89,17 +94,35 @@ void copy_checked(int from, const NewFile& to, const Object& object, const fs::p
 }
 
 /// Returns false where the file system has no symbolic links.
-bool link_to(const Object& object, const fs::path& destination) {
-  if (::symlink(fs::absolute(object.path).c_str(), destination.c_str()) == 0) return true;
-  if (errno == EEXIST) throw_exists(destination);
-  if (errno == EPERM || errno == EOPNOTSUPP) return false;
-  base::throw_errno(destination.string(), "cannot make the link", errno);
+bool link_to(const Object& object, const base::Directory& folder, const fs::path& destination) {
+  const int code = folder.make_link(fs::absolute(object.path), destination.filename());
+  if (code == 0) return true;
+  if (code == EEXIST) throw_exists(destination);
+  if (code == EPERM || code == EOPNOTSUPP) return false;
+  base::throw_errno(destination.string(), "cannot make the link", code);
+}
+
+/// Says whether an earlier call put it there.
+bool is_there(const Object& object, const base::Directory& folder, const fs::path& destination) {
+  std::error_code code;
+  if (fs::read_symlink(destination, code) == fs::absolute(object.path)) return true;
+  const base::UniqueFd file =
+      folder.open_file(destination.filename(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  struct stat status {};
+  if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
+  if (static_cast<std::uint64_t>(status.st_size) != object.size_bytes) return false;
+  try {
+    read_checked(file.get(), object, [](base::ByteView) {});
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
 }
 
 }  // namespace
 
 std::string_view to_string(Placement placement) {
-  constexpr std::array<std::string_view, 3> names{"reflink", "symlink", "copy"};
+  constexpr std::array<std::string_view, 4> names{"reflink", "symlink", "copy", "already there"};
   return names.at(static_cast<std::size_t>(placement));
 }
 
@@ -118,13 +141,14 @@ bool share_object(int from, int to, const Object& object) {
 
 Placement place_object(const Object& object, const fs::path& destination, bool writable) {
   const fs::path target = fs::absolute(destination);
-  base::make_directories(target.parent_path());
+  const auto folder = base::Directory::open_or_make(target.parent_path(), base::Links::own);
+  if (!writable && is_there(object, folder, target)) return Placement::there;
   const base::UniqueFd from(
       ::open(object.path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!from) base::throw_errno(object.path.string(), "cannot read", errno);
   const unsigned mode = writable ? 0644 : 0444;
   {
-    NewFile file(target);
+    NewFile file(folder, target);
     const bool shared = share_object(from.get(), file.fd(), object);
     if (shared || writable) {
       if (!shared) copy_checked(from.get(), file, object, target);
@@ -132,8 +156,8 @@ Placement place_object(const Object& object, const fs::path& destination, bool w
       return shared ? Placement::reflink : Placement::copy;
     }
   }
-  if (link_to(object, target)) return Placement::symlink;
-  NewFile file(target);
+  if (link_to(object, folder, target)) return Placement::symlink;
+  NewFile file(folder, target);
   copy_checked(from.get(), file, object, target);
   if (!file.put(mode)) throw_exists(target);
   return Placement::copy;

@@ -96,7 +96,12 @@ Attempt::Attempt(const Layout& layout,
       folder_(key_folder / (self.text() + "." + random_name())),
       key_folder_(made(layout, folder_)),
       own_(opened(key_folder_, folder_)) {
-  note_key(own_);
+  try {
+    note_key(own_);
+  } catch (const base::Error&) {
+    remove();
+    throw;
+  }
 }
 
 Attempt::Attempt(const Layout& layout, fs::path folder)
@@ -108,7 +113,10 @@ Attempt::Attempt(const Layout& layout, fs::path folder)
 
 Attempt::~Attempt() {
   if (keeps_) leave();
-  if (folder_.empty() || keeps_) return;
+  if (!folder_.empty() && !keeps_) remove();
+}
+
+void Attempt::remove() noexcept {
   try {
     // Another folder may have the name by now: empties the open one.
     base::remove_all_in(own_.directory(own_.root()));

@@ -49,6 +49,7 @@ class Attempt {
  private:
   /// For an attempt that was taken over.
   Attempt(const Layout& layout, std::filesystem::path folder);
+  void remove() noexcept;
 
   base::Beneath cache_;
   std::filesystem::path folder_;

@@ -3,20 +3,15 @@
 #include "objects/read_range.hpp"
 
 #include <sabath/base/error.hpp>
-#include <sabath/base/file.hpp>
 #include <sabath/base/process/parallel.hpp>
-#include <sabath/base/unique_fd.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
-#include <cerrno>
 #include <cstddef>
 #include <mutex>
 #include <utility>
-
-#include <fcntl.h>
 
 namespace sabath::cache {
 namespace {
@@ -139,18 +134,14 @@ std::optional<JournalContent> parse_journal(std::string_view text) {
                                                     : std::nullopt;
 }
 
-std::optional<JournalContent> read_journal(const fs::path& path) {
-  const auto text = base::read_file_if_exists(path, longest_journal_bytes);
-  return text ? parse_journal(*text) : std::nullopt;
+std::optional<JournalContent> read_journal(const base::Beneath& beneath, const fs::path& path) {
+  const auto content = beneath.read_if_exists(path, longest_journal_bytes);
+  return content ? parse_journal(content->text) : std::nullopt;
 }
 
-JournalContent only_intact(const fs::path& file, JournalContent content) {
-  const base::UniqueFd fd(::open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  const int problem = errno;
-  std::vector<RangeSum> claimed = std::exchange(content.ranges, {});
-  if (!fd && problem == ENOENT) return content;
-  if (!fd) base::throw_errno(file.string(), "cannot read", problem);
-  const std::vector<char> intact = check_all(fd.get(), file, claimed);
+JournalContent only_intact(int fd, const fs::path& file, JournalContent content) {
+  const std::vector<RangeSum> claimed = std::exchange(content.ranges, {});
+  const std::vector<char> intact = check_all(fd, file, claimed);
   for (std::size_t i = 0; i < claimed.size(); ++i) {
     if (intact[i] != 0) content.ranges.push_back(claimed[i]);
   }

@@ -33,12 +33,13 @@ std::string journal_text(const JournalContent& content);
 std::optional<JournalContent> parse_journal(std::string_view text);
 /// As `parse_journal`; nothing, too, for a missing file. Throws Error{storage} for an unreadable
 /// file, whose content is unknown.
-std::optional<JournalContent> read_journal(const std::filesystem::path& path);
+std::optional<JournalContent> read_journal(const base::Beneath& beneath,
+                                           const std::filesystem::path& path);
 
-/// Keeps the ranges whose checksum `file` still has, sorted and without overlaps. Reads with one
-/// thread per core and leaves out unreadable parts. Throws Error{storage} where the file or all of
-/// its parts are unreadable: then its content is unknown.
-JournalContent only_intact(const std::filesystem::path& file, JournalContent content);
+/// Keeps the ranges whose checksum the open `file` still has, sorted and without overlaps. Reads
+/// with one thread per core and leaves out unreadable parts. Throws Error{storage} where all of its
+/// parts are unreadable: then its content is unknown.
+JournalContent only_intact(int fd, const std::filesystem::path& file, JournalContent content);
 
 /// Returns the piece size of a partial object: a power of two from 1 to 64 MiB, so that there are
 /// at most 2048 pieces where possible. Without a size: 1 MiB.

@@ -79,9 +79,10 @@ void write_all_at(int fd, std::uint64_t offset_bytes, base::ByteView bytes, cons
   }
 }
 
-JournalContent adopted_parts(const fs::path& folder) {
-  const auto journal = read_journal(folder / attempt_journal);
-  return journal ? only_intact(folder / attempt_data, *journal) : JournalContent{};
+/// Reads the open files: others could exchange the folders above.
+JournalContent adopted_parts(const Attempt& attempt, int data) {
+  const auto journal = read_journal(attempt.beneath(), attempt.folder() / attempt_journal);
+  return journal ? only_intact(data, attempt.folder() / attempt_data, *journal) : JournalContent{};
 }
 
 /// Seals the file that a tool wrote. Sets `is_useless` where something else than a file is there.
@@ -122,7 +123,7 @@ PartialObjectFile::PartialObjectFile(fs::path root,
       wanted_(wanted),
       journal_(attempt_.beneath(),
                attempt_.folder() / attempt_journal,
-               adopted_parts(attempt_.folder())),
+               adopted_parts(attempt_, fd_.get())),
       blocks_(pool_, [this](Block&& block) { store(std::move(block)); }),
       hasher_(fd_.get(), data_path(), wanted, pool_) {
   for (const RangeSum& part : journal_.content().ranges)
@@ -326,7 +327,7 @@ void PartialObjectFile::take_intact(const fs::path& file, const JournalContent& 
   for (const base::ByteSource& source : parts.sources)
     numbers.push_back(number_of(source));
   std::vector<std::byte> buffer;
-  for (const RangeSum& part : only_intact(file, parts).ranges) {
+  for (const RangeSum& part : only_intact(from.get(), file, parts).ranges) {
     if (present_.touches(part.range)) continue;
     std::uint64_t at = part.range.begin;
     read_range(from.get(), file, part.range, buffer, [&](base::ByteView bytes) {

@@ -37,25 +37,32 @@ std::vector<std::optional<HashedFile>> hash_files(const std::vector<fs::path>& f
 }
 
 /// One unreadable file counts as missing. Where all are unreadable, their content is unknown.
-void check_readable(const std::vector<fs::path>& paths,
+void check_readable(const fs::path& shown,
+                    const fs::path& folder,
+                    const std::vector<fs::path>& paths,
                     const std::vector<std::optional<HashedFile>>& digests) {
   const auto is_read = [](const auto& digest) { return digest.has_value(); };
   if (std::ranges::any_of(digests, is_read)) return;
   for (const fs::path& path : paths) {
-    if (link_status(path)) throw Error(ErrorKind::storage, path.string() + ": cannot be read");
+    if (link_status(path))
+      throw Error(ErrorKind::storage,
+                  (shown / path.lexically_relative(folder)).string() + ": cannot be read");
   }
 }
 
-/// Returns the files of the journal that the disk still has. Removes all others.
+/// Returns the files of the journal that the disk still has. Removes all others. Reads beneath the
+/// open folder: others could exchange the folders above.
 FinishedFiles adopted_files(const Attempt& owner) {
   const fs::path& attempt = owner.folder();
   make_writable(owner.beneath(), attempt / attempt_tree);
-  const FinishedFiles noted = read_tree_journal(attempt / attempt_tree_journal);
+  const FinishedFiles noted = read_tree_journal(owner.beneath(), attempt / attempt_tree_journal);
+  const base::Directory open = owner.beneath().directory(attempt);
+  const fs::path tree = "/proc/self/fd/" + std::to_string(open.fd()) + "/" + attempt_tree;
   std::vector<fs::path> paths;
   for (const auto& [path, file] : noted)
-    paths.push_back(attempt / attempt_tree / path);
+    paths.push_back(tree / path);
   const auto digests = hash_files(paths);
-  check_readable(paths, digests);
+  check_readable(attempt / attempt_tree, tree, paths, digests);
   FinishedFiles files;
   std::size_t i = 0;
   for (const auto& [path, file] : noted) {
@@ -64,12 +71,11 @@ FinishedFiles adopted_files(const Attempt& owner) {
   }
   std::vector<fs::path> strangers;
   std::error_code code;
-  const fs::path tree = attempt / attempt_tree;
   for (fs::recursive_directory_iterator it(tree, code), end; !code && it != end;
        it.increment(code)) {
     if (it->is_directory(code) && !it->is_symlink(code)) continue;
     if (!files.contains(it->path().lexically_relative(tree).string()))
-      strangers.push_back(it->path());
+      strangers.push_back(attempt / attempt_tree / it->path().lexically_relative(tree));
   }
   for (const fs::path& stranger : strangers)
     owner.beneath().remove_tree(stranger);

@@ -1,7 +1,5 @@
 #include "tree_writer.hpp"
 
-#include <sabath/base/file.hpp>
-
 #include <fmt/format.h>
 
 #include <string_view>
@@ -41,11 +39,11 @@ std::string tree_journal_text(const FinishedFiles& files) {
   return std::string(tree_journal_first_line) + "\n" + finished_lines(files);
 }
 
-FinishedFiles read_tree_journal(const std::filesystem::path& path) {
+FinishedFiles read_tree_journal(const base::Beneath& beneath, const std::filesystem::path& path) {
   FinishedFiles files;
-  const auto text = base::read_file_if_exists(path, longest_tree_journal_bytes);
+  const auto content = beneath.read_if_exists(path, longest_tree_journal_bytes);
   const auto take = [&files](std::string_view line) { return take_finished_line(line, files); };
-  if (!text || !read_lines(*text, tree_journal_first_line, take)) return {};
+  if (!content || !read_lines(content->text, tree_journal_first_line, take)) return {};
   return files;
 }
 

@@ -26,7 +26,7 @@ std::string finished_lines(const FinishedFiles& files);
 std::string tree_journal_text(const FinishedFiles& files);
 /// Ignores a torn last line. Returns nothing for a file that is missing, damaged or of another
 /// version. Throws Error{storage} for an unreadable file.
-FinishedFiles read_tree_journal(const std::filesystem::path& path);
+FinishedFiles read_tree_journal(const base::Beneath& beneath, const std::filesystem::path& path);
 
 /// A thread that writes the complete files of a tree to their places and notes them in its journal.
 /// Making a file takes about as long as receiving a small one, so both run at the same time. Where

@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
+#include <map>
 
 namespace sabath::cli {
 namespace {
@@ -37,7 +37,7 @@ app::CheckRequest request_of(const CheckOptions& options, Workspace& workspace) 
   request.what = options.run.recipe;
   request.file = options.baseline;
   if (!options.baseline.empty()) request.baseline = home::read_baseline(options.baseline);
-  if (!options.require.empty()) request.require = spec::parse_rung(options.require);
+  if (!options.require.empty()) request.require = spec::parse_enum<spec::Rung>(options.require);
   request.results = options.only != "performance";
   request.performance = options.only != "result";
   request.now = workspace.clock().now();
@@ -59,38 +59,58 @@ std::string point_name(const spec::StudyPoint& point, std::size_t number) {
   return text;
 }
 
+/// Parameters of a run that affect its result.
+spec::ParameterValues parameters_of(const planning::RunRequest& asked,
+                                    const spec::StudyPoint& point) {
+  spec::ParameterValues values = planning::resolve_parameters(asked.recipe, point.set, asked.named);
+  for (const spec::Parameter& parameter : asked.recipe.parameters) {
+    if (!parameter.affects_result) values.erase(parameter.name);
+  }
+  return values;
+}
+
 /// What is known of the runs before they are made; each once.
 std::vector<spec::BaselineKey> keys_of(const CheckOptions& options,
                                        const planning::RunRequest& asked) {
   std::vector<spec::BaselineKey> keys;
   for (const spec::StudyPoint& point : points_of(options.run, asked)) {
     spec::BaselineKey key;
-    key.recipe_definition = asked.recipe.definition_digest();
     key.task = asked.task;
     key.site = options.run.on.empty() ? "local" : options.run.on;
-    const spec::ParameterValues values =
-        planning::resolve_parameters(asked.recipe, point.set, asked.named);
-    for (const spec::Parameter& parameter : asked.recipe.parameters) {
-      if (parameter.affects_result) key.parameters[parameter.name] = values.at(parameter.name);
-    }
+    key.recipe_definition = asked.recipe.definition_digest(
+        planning::resolve_parameters(asked.recipe, point.set, asked.named));
+    key.parameters = parameters_of(asked, point);
     if (std::ranges::find(keys, key) == keys.end()) keys.push_back(std::move(key));
   }
   return keys;
 }
 
-/// Warns where no two runs have one seed, so that nothing can be compared.
+/// Warns of runs that have no other run of their key and seed to be compared with.
 void warn_of_nothing_to_hold(const CheckOptions& options,
                              const planning::RunRequest& asked,
                              Workspace& workspace) {
   if (!options.baseline.empty()) return;
-  std::set<std::uint64_t> seeds;
-  for (const spec::StudyPoint& point : points_of(options.run, asked)) {
-    if (point.seed && !seeds.insert(*point.seed).second) return;
+  const std::vector<spec::StudyPoint> points = points_of(options.run, asked);
+  std::map<std::pair<spec::ParameterValues, std::uint64_t>, std::size_t> alike;
+  std::size_t drawn = 0;
+  for (const spec::StudyPoint& point : points) {
+    if (point.seed) {
+      ++alike[{parameters_of(asked, point), *point.seed}];
+    } else {
+      ++drawn;
+    }
   }
+  const auto once = std::ranges::count_if(alike, [](const auto& runs) { return runs.second == 1; });
+  const std::size_t alone = drawn + static_cast<std::size_t>(once);
+  if (alone == 0) return;
   workspace.observer().warn(
-      "the answer can only be INCONCLUSIVE: without a baseline, and with each seed once, nothing "
-      "can be compared",
-      "--repeat 2 makes another run of each, --baseline FILE says what is accepted");
+      fmt::format("the answer is INCONCLUSIVE at best: {} of {} cannot be compared without a "
+                  "baseline, since no other run has the same parameters and seed",
+                  alone,
+                  base::counted(points.size(), "run")),
+      std::string(drawn > 0 ? "--seed S --repeat 2 makes two runs of one seed"
+                            : "--repeat 2 makes another run of each") +
+          ", --baseline FILE says what is accepted");
 }
 
 /// Makes the runs that are asked for; false where the user ended that.

@@ -63,7 +63,7 @@ int compare_two_files(const CompareOptions& options, Workspace& workspace) {
     throw usage_error("two files take only the options --require, --as, --rtol and --atol");
   }
   analysis::FilesRequest request{options.a, options.b, options.as, {}, options.tolerance};
-  if (!options.require.empty()) request.require = spec::parse_rung(options.require);
+  if (!options.require.empty()) request.require = spec::parse_enum<spec::Rung>(options.require);
   const spec::Comparison comparison = analysis::compare_files(request);
   return answer_with(
       comparison, report::files_text(comparison), workspace, exit_status(comparison.result));
@@ -86,8 +86,9 @@ void read_margin(const std::string& text, analysis::GroupsRequest& request) {
                       "such as '--margin 0.01' or '--margin loss=0.01'");
   }
   if (request.margins.emplace(name, *margin).second) return;
-  throw usage_error("--margin '" + base::printable(text) +
-                    "': a margin for the same metric is given already");
+  throw usage_error(
+      "--margin '" + base::printable(text) + "': a margin for the same metric is given already",
+      "give one margin for each metric");
 }
 
 void read_margins(const CompareOptions& options, analysis::GroupsRequest& request) {
@@ -109,7 +110,7 @@ analysis::GroupsRequest groups_request(const CompareOptions& options, analysis::
   read_margins(options, request);
   request.by = options.by;
   request.across = {options.across.begin(), options.across.end()};
-  if (!options.require.empty()) request.require = spec::parse_rung(options.require);
+  if (!options.require.empty()) request.require = spec::parse_enum<spec::Rung>(options.require);
   request.tolerance = options.tolerance;
   request.reference = reference_of(options);
   request.named = std::move(named);
@@ -217,7 +218,7 @@ int compare_two(const CompareOptions& options,
                 Workspace& workspace) {
   refuse_for_a_pair(options, a, b);
   compare::Options how;
-  if (!options.require.empty()) how.require = spec::parse_rung(options.require);
+  if (!options.require.empty()) how.require = spec::parse_enum<spec::Rung>(options.require);
   how.across = {options.across.begin(), options.across.end()};
   how.tolerance = options.tolerance;
   how.reference = reference_of(options);

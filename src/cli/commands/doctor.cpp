@@ -4,6 +4,7 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/text/text_table.hpp>
+#include <sabath/batch/job_reasons.hpp>
 #include <sabath/home/program_bundle.hpp>
 #include <sabath/home/run_logs.hpp>
 #include <sabath/home/sites.hpp>
@@ -241,6 +242,13 @@ Check why_no_answer(const Probe& probe,
             "does the node see " + probe.folder.string() +
                 " and the program? "
                 "\"program\", \"setup\" and \"variables\" of the site help"};
+  }
+  if (view.phase == spec::JobPhase::pending &&
+      batch::is_stuck(workspace.monitor(site).scheduler().description(), view.text())) {
+    return {"job",
+            "bad",
+            "does not start: " + how + ", which as a rule does not pass by itself",
+            "another partition, account or size in the site's document; " + fate};
   }
   return {"job",
           "bad",

@@ -71,7 +71,8 @@ int run_explain(const ExplainOptions& options, Workspace& workspace) {
   request.a = one_run(options.a, workspace).directory;
   request.b = one_run(options.b, workspace).directory;
   if (request.a == request.b) throw usage_error("A and B are one run: nothing differs");
-  if (!options.require.empty()) request.options.require = spec::parse_rung(options.require);
+  if (!options.require.empty())
+    request.options.require = spec::parse_enum<spec::Rung>(options.require);
   if (request.offline) workspace.stay_offline();
   const auto parent = workspace.folders().state() / "explain";
   base::make_directories(parent);

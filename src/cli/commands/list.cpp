@@ -4,7 +4,6 @@
 #include <sabath/analysis/counted_runs.hpp>
 #include <sabath/analysis/study_outcome.hpp>
 #include <sabath/base/error.hpp>
-#include <sabath/base/text/seconds_text.hpp>
 #include <sabath/base/text/text_table.hpp>
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
 #include "image_manifest.hpp"
+#include "layers/layer_variables.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
@@ -21,7 +22,7 @@ base::Digest digest_in(const json& descriptor) {
   const auto text = descriptor.at("digest").get<std::string>();
   const auto digest = base::parse_digest(text);
   if (!digest || !text.starts_with("sha256:")) {
-    throw base::Error(base::ErrorKind::environment, "'" + text + "' is not a SHA-256");
+    throw_environment("'" + text + "' is not a SHA-256");
   }
   return *digest;
 }
@@ -44,11 +45,9 @@ Result reading(const std::string& text,
   try {
     return read(json::parse(text));
   } catch (const json::exception& error) {
-    throw base::Error(base::ErrorKind::environment,
-                      place + ": the image's manifest cannot be read: " + error.what());
+    throw_environment(place + ": the image's manifest cannot be read: " + error.what());
   } catch (const base::Error& error) {
-    throw base::Error(base::ErrorKind::environment,
-                      place + ": the image's manifest cannot be read: " + error.what());
+    throw_environment(place + ": the image's manifest cannot be read: " + error.what());
   }
 }
 
@@ -166,8 +165,7 @@ void write_layout(const fs::path& folder,
 std::vector<std::string> image_ids(const fs::path& layout, const std::string& place) {
   const auto index = read_image_index(base::read_file(layout / "index.json"), place);
   if (!index || index->size() != 1) {
-    throw base::Error(base::ErrorKind::environment,
-                      place + ": " + layout.string() + ": has not exactly one image");
+    throw_environment(place + ": " + layout.string() + ": has not exactly one image");
   }
   const base::Digest& digest = index->front().digest;
   const std::string text = base::read_file(layout / blob_path(digest));

@@ -1,7 +1,8 @@
 #include "image_registry.hpp"
 
+#include "layers/layer_variables.hpp"
+
 #include <sabath/base/error.hpp>
-#include <sabath/base/file.hpp>
 #include <sabath/base/text/regex.hpp>
 #include <sabath/base/text/text_table.hpp>
 
@@ -18,13 +19,9 @@ using base::ErrorKind;
                                   const ImagePlatform& platform,
                                   const std::set<std::string>& known,
                                   const std::string& place) {
-  std::string words;
-  for (const std::string& one : known)
-    words += (words.empty() ? "" : ", ") + base::printable(one);
-  throw Error(
-      ErrorKind::environment,
-      place + ": " + image + " is not there for " + platform.text() + "; it is for " + words,
-      "another image, or '--platform' for another machine");
+  throw_environment(place + ": " + image + " is not there for " + platform.text() + "; it is for " +
+                        in_words({known.begin(), known.end()}),
+                    "another image, or '--platform' for another machine");
 }
 
 /// Checks content that was requested by its digest.
@@ -76,17 +73,15 @@ ImageManifest resolve_with_skopeo(const std::string& program,
   return manifest;
 }
 
-bool is_on_loopback(const std::string& registry) {
-  return registry.starts_with("127.") || registry.starts_with("localhost");
-}
-
 ImageManifest resolve_with_docker(const std::string& program,
                                   const ImageReference& image,
                                   const ImagePlatform& platform,
                                   const ImageTools& tools) {
   std::vector<std::string> argv{program, "manifest", "inspect", "--verbose"};
   // The daemon itself does the same.
-  if (is_on_loopback(image.registry())) argv.emplace_back("--insecure");
+  const std::string registry = image.registry();
+  if (registry.starts_with("127.") || registry.starts_with("localhost"))
+    argv.emplace_back("--insecure");
   argv.push_back(image.text());
   const std::string answer = tools.ask("look up " + image.text(), argv);
   const auto images = read_docker_manifests(answer, tools.place());
@@ -134,9 +129,9 @@ ResolvedImage resolve_image(const ImageReference& image,
     return {resolve_with_skopeo(*skopeo, image, platform, tools), "skopeo"};
   if (const auto docker = tools.find("docker"))
     return {resolve_with_docker(*docker, image, platform, tools), "docker"};
-  throw Error(ErrorKind::environment,
-              tools.place() + ": neither skopeo nor docker is there to look up " + image.text(),
-              "install skopeo, or lock on another machine: the lock is a file for version control");
+  throw_environment(
+      tools.place() + ": neither skopeo nor docker is there to look up " + image.text(),
+      "install skopeo, or lock on another machine: the lock is a file for version control");
 }
 
 void download_image(const ImageReference& image,
@@ -145,9 +140,8 @@ void download_image(const ImageReference& image,
                     const ImageTools& tools) {
   const auto skopeo = tools.find("skopeo");
   if (!skopeo) {
-    throw Error(ErrorKind::environment,
-                tools.place() + ": skopeo is not there, which fetches images as they are",
-                "install skopeo");
+    throw_environment(tools.place() + ": skopeo is not there, which fetches images as they are",
+                      "install skopeo");
   }
   const std::string name = image.pinned(digest);
   try {

@@ -4,7 +4,6 @@
 #include "source/build_steps.hpp"
 
 #include <sabath/base/error.hpp>
-#include <sabath/base/file.hpp>
 #include <sabath/base/text/regex.hpp>
 
 #include <algorithm>
@@ -41,9 +40,7 @@ constexpr std::string_view log_in =
     "does the image exist? If it is not public: 'skopeo login', 'podman login', 'docker login' or "
     "'apptainer registry login' with the registry's name";
 constexpr std::string_view no_image = "look at the image's name and tag";
-constexpr std::string_view no_network =
-    "'sabath env fetch RECIPE' on a machine with a network fetches everything for the build into "
-    "the cache; registries.conf sets mirrors and registries without TLS";
+constexpr std::string_view no_network = "registries.conf sets mirrors and registries without TLS; ";
 constexpr std::string_view no_rights =
     "the engine is not set up for this user: rootless podman wants ranges in /etc/subuid and "
     "/etc/subgid, docker a daemon and the group 'docker', apptainer user namespaces";
@@ -119,9 +116,8 @@ base::ProcessResult ImageTools::run(std::vector<std::string> argv,
   command.capture_limit = most_output_bytes;
   command.deadline = limits_.wall.value_or(std::chrono::hours(4));
   command.silence_deadline = limits_.silence;  // else none: copying is silent for long
-  base::ProcessResult result = processes_.run(command, stop_);
-  if (result.end == base::ProcessEnd::stopped)
-    throw Error(ErrorKind::interrupted, place_ + ": interrupted");
+  base::ProcessResult result =
+      run_unless_stopped(processes_, command, stop_, place_ + ": interrupted");
   if (!log_.empty()) {
     std::ofstream(log_, std::ios::app) << "$ " << shown << "\n" << result.output << result.errors;
   }
@@ -145,7 +141,8 @@ void ImageTools::fail(const std::string& doing, const base::ProcessResult& resul
   throw Error(is_known ? sign->kind : ErrorKind::environment,
               place_ + ": cannot " + doing + ": it " + result.describe() + ":" +
                   last_lines_in(result.errors.empty() ? result.output : result.errors, 8),
-              is_known       ? std::string(sign->hint)
+              is_known ? std::string(sign->hint) +
+                             (sign->kind == ErrorKind::transfer ? without_network(doing) : "")
               : log_.empty() ? std::string()
                              : "the whole log is " + log_.string());
 }

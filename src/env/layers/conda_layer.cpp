@@ -7,7 +7,6 @@
 #include "tools/platform.hpp"
 
 #include <sabath/base/error.hpp>
-#include <sabath/base/file.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/env/environment.hpp>
 
@@ -79,9 +78,9 @@ void require_platform(const std::vector<CondaPackage>& packages,
       foreign.push_back(package.subdir() + "/" + package.file());
   }
   if (foreign.empty()) return;
-  throw Error(ErrorKind::environment,
-              place + ": the explicit list is not for " + subdir + ": " + in_words(foreign),
-              "'sabath env lock --platform' locks for another machine, and each has its own list");
+  throw_environment(
+      place + ": the explicit list is not for " + subdir + ": " + in_words(foreign),
+      "'sabath env lock --platform' locks for another machine, and each has its own list");
 }
 
 class CondaLayer final : public PackageLayer {

@@ -45,8 +45,7 @@ ContainerEngine find_engine(const LayerContext& context, Toolchain& toolchain) {
     if (const auto tool = toolchain.tool(name, context.variables))
       return {name, tool->command.front(), tool->identity};
   }
-  throw base::Error(
-      base::ErrorKind::environment,
+  throw_environment(
       place_of(context.spec.name) + ": no container engine on PATH: " + in_words(names),
       "install one of them, or load the module that has it in a layer before; PATH "
       "is '" +
@@ -127,9 +126,13 @@ constexpr const char* look = R"(for name; do command -v "$name" >/dev/null || ec
 /// Returns true for failures of the engine, by its manual; false for an image without a shell.
 bool is_of_engine(const std::string& engine, const base::ProcessResult& result) {
   if (result.end != base::ProcessEnd::exited) return true;
-  if (!runs_image_files(engine)) return result.exit_code == 125;
-  return result.exit_code == 255 &&
-         result.errors.find("executable file not found") == std::string::npos;
+  const auto says = [&](const char* text) { return result.errors.find(text) != std::string::npos; };
+  const int code = result.exit_code;
+  const bool lacks_shell = says("executable file") && says("not found");
+  if (runs_image_files(engine)) return code == 255 && !lacks_shell;
+  // A shell, too, ends with 126 or 127.
+  const bool runtime_failed = (code == 126 || code == 127) && !lacks_shell;
+  return code == 125 || (runtime_failed && (says("OCI") || says("runc") || says("crun")));
 }
 
 /// Starts a container of the finished image as stages do. Checks that the engine works for this
@@ -169,8 +172,7 @@ void check_container(const LayerBuild& build,
     missing.push_back(std::move(line));
   if (missing.empty() && result.ok()) return;
   if (missing.empty()) missing = {"sh, which looks for the others"};
-  throw base::Error(base::ErrorKind::environment,
-                    place + ": the image has no such command: " + in_words(missing),
+  throw_environment(place + ": the image has no such command: " + in_words(missing),
                     "\"commands\" of a container layer are programs on the PATH of the image; the "
                     "log of the build is " +
                         build.log.string());

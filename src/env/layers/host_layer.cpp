@@ -28,8 +28,7 @@ class HostLayer final : public EnvironmentLayer {
       }
     }
     if (missing.empty()) return facts;
-    throw base::Error(base::ErrorKind::environment,
-                      place_of(context.spec.name) + ": not found on PATH: " + missing,
+    throw_environment(place_of(context.spec.name) + ": not found on PATH: " + missing,
                       "install what is missing or load the modules that have it; PATH is '" +
                           search_path(context.variables) + "'");
   }

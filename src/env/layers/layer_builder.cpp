@@ -27,11 +27,17 @@ void require_usable_path(const fs::path& folder, const std::string& place) {
   const bool splits = path.find_first_of(":;\n") != std::string::npos;
   const std::size_t length = path.size() + std::string_view("/attempt8/prefix").size();
   if (!splits && length <= max_prefix_length) return;
-  throw base::Error(base::ErrorKind::environment,
-                    place + ": " + path + ": " +
+  throw_environment(place + ": " + path + ": " +
                         (splits ? "search paths cannot hold ':', ';' or a line break"
                                 : "too long: programs there would not find their interpreters"),
                     "choose another folder for the cache");
+}
+
+/// Returns the first line of a message, without the announcement of further lines.
+std::string first_line(const std::string& message) {
+  std::string line = message.substr(0, std::min(message.find('\n'), message.find("; the end of ")));
+  if (line.ends_with(':')) line.pop_back();
+  return line;
 }
 
 /// `what` failed: the build or the check.
@@ -39,8 +45,8 @@ void require_usable_path(const fs::path& folder, const std::string& place) {
                                const std::string& when,
                                const std::string& problem,
                                const std::string& log) {
-  throw base::Error(base::ErrorKind::environment,
-                    what + " failed at " + when + " and is repeated only on request: " + problem +
+  throw_environment(what + " failed at " + when +
+                        " and is repeated only on request: " + first_line(problem) +
                         (log.empty() ? "" : "; the end of " + log + ":" + tail_of(log)),
                     "fix the cause, then run 'sabath env build RECIPE --retry'");
 }
@@ -62,10 +68,6 @@ base::Error with_remains(const base::Error& unmet,
 /// Returns false where a library that the check found is gone.
 bool still_holds(const CheckRecord& check) {
   return check.has_passed() && !missing_library(check.present);
-}
-
-std::string first_line(const std::string& message) {
-  return message.substr(0, message.find('\n'));
 }
 
 KeyFolder folder_in(const fs::path& root, const spec::LayerLock& lock) {
@@ -244,8 +246,7 @@ std::string LayerBuilder::build(const ResolvedLayer& wanted,
     require_expected(*ready, wanted, observer, stop, after);
     return ready->folder.prefix().string();
   }
-  throw base::Error(base::ErrorKind::environment,
-                    place_of(wanted.lock.name) + ": was removed as soon as it was built",
+  throw_environment(place_of(wanted.lock.name) + ": was removed as soon as it was built",
                     "run the command again");
 }
 

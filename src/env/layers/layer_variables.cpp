@@ -1,9 +1,13 @@
 #include "layer_variables.hpp"
 
 #include <sabath/base/error.hpp>
+#include <sabath/base/process/variables.hpp>
 #include <sabath/base/text/text_table.hpp>
 
+#include <fmt/format.h>
+
 #include <array>
+#include <cctype>
 #include <filesystem>
 #include <utility>
 
@@ -24,23 +28,14 @@ constexpr std::array<std::pair<const char*, const char*>, 9> search_paths{
      {"PKG_CONFIG_PATH", "lib/pkgconfig"},
      {"CMAKE_PREFIX_PATH", "."}}};
 
-void prepend(std::string& list, const std::string& folder) {
-  // An empty item would mean the working directory.
-  list = list.empty() ? folder : folder + ":" + list;
-}
-
-bool is_name_character(char character) {
-  return (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z') ||
-         (character >= '0' && character <= '9') || character == '_';
-}
-
 /// Returns the name of a reference at `text[at]`, just after '$', and moves `at` behind it; empty
 /// for none.
 std::string take_name(std::string_view text, std::size_t& at) {
   const bool braced = at < text.size() && text[at] == '{';
   const std::size_t first = braced ? at + 1 : at;
   std::size_t last = first;
-  while (last < text.size() && is_name_character(text[last]))
+  const auto is_in_name = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
+  while (last < text.size() && is_in_name(static_cast<unsigned char>(text[last])))
     ++last;
   if (braced && (last >= text.size() || text[last] != '}')) return {};
   at = braced ? last + 1 : last;
@@ -60,14 +55,12 @@ std::string expand_references(std::string_view text,
     } else {
       const std::string name = take_name(text, at);
       if (name.empty()) {
-        throw base::Error(base::ErrorKind::environment,
-                          place + ": '" + base::printable(text) + "': a '$' without a name",
+        throw_environment(place + ": '" + base::printable(text) + "': a '$' without a name",
                           "write $NAME, ${NAME}, or $$ for a dollar");
       }
       const auto found = before.find(name);
       if (found == before.end()) {
-        throw base::Error(base::ErrorKind::environment,
-                          place + ": '$" + name + "' is not set by an earlier layer",
+        throw_environment(place + ": '$" + name + "' is not set by an earlier layer",
                           "a layer's variables see those of the layers before it, not each other");
       }
       expanded += found->second;
@@ -82,20 +75,16 @@ std::string place_of(const std::string& layer_name) {
   return "environment layer '" + layer_name + "'";
 }
 
-std::string value_of(const base::Environment& variables, const std::string& name) {
-  const auto found = variables.find(name);
-  return found == variables.end() ? "" : found->second;
+void throw_environment(const std::string& problem, const std::string& hint) {
+  throw base::Error(base::ErrorKind::environment, problem, hint);
 }
 
 std::string search_path(const base::Environment& variables) {
-  return value_of(variables, "PATH");
+  return base::variable_of(variables, "PATH");
 }
 
 std::string in_words(const std::vector<std::string>& names) {
-  std::string words;
-  for (const std::string& name : names)
-    words += (words.empty() ? "" : ", ") + base::printable(name);
-  return words;
+  return base::printable(fmt::format("{}", fmt::join(names, ", ")));
 }
 
 bool has_locked_packages(spec::LayerKind kind) {
@@ -110,7 +99,8 @@ base::Environment clean_environment(const base::Environment& user) {
                           // 1980-01-01, the first day that zip archives know.
                           {"SOURCE_DATE_EPOCH", "315532800"}};
   for (const char* name : {"PATH", "CC", "CXX", "FC"}) {
-    if (const std::string value = value_of(user, name); !value.empty()) clean.insert({name, value});
+    if (const std::string value = base::variable_of(user, name); !value.empty())
+      clean.insert({name, value});
   }
   return clean;
 }
@@ -151,7 +141,9 @@ void add_prefix(base::Environment& variables, const spec::BuiltLayer& layer) {
       // too, and break.
       const bool is_library_path = std::string_view(name) == "LD_LIBRARY_PATH";
       if (is_library_path && layer.lock.kind == spec::LayerKind::conda) continue;
-      prepend(variables[name], fs::path(folder) == "." ? layer.prefix : path.string());
+      const std::string front = fs::path(folder) == "." ? layer.prefix : path.string();
+      std::string& list = variables[name];
+      list = list.empty() ? front : front + ":" + list;  // an empty item is the working directory
     }
   }
   if (layer.modules) {

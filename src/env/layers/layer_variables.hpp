@@ -12,8 +12,8 @@ namespace sabath::env {
 /// Returns the beginning of messages: "environment layer 'code'".
 std::string place_of(const std::string& layer_name);
 
-/// Returns the value of a variable; empty where it is not set.
-std::string value_of(const base::Environment& variables, const std::string& name);
+/// Throws Error{environment}.
+[[noreturn]] void throw_environment(const std::string& problem, const std::string& hint = {});
 /// Returns PATH; empty where it is not set.
 std::string search_path(const base::Environment& variables);
 

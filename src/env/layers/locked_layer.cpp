@@ -2,7 +2,6 @@
 
 #include "layer_variables.hpp"
 
-#include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/process/process.hpp>
 #include <sabath/base/text/text_table.hpp>
@@ -11,8 +10,6 @@
 namespace sabath::env {
 
 namespace fs = std::filesystem;
-using base::Error;
-using base::ErrorKind;
 
 namespace {
 
@@ -50,9 +47,8 @@ spec::PackageLayerLock read_locked_layer(const LayerContext& context, const base
       !lock              ? "is not locked: no " + path
       : layer == nullptr ? path + " has no layer of that name"
                          : "the lock " + path + " is out of date: the requirements have changed";
-  throw Error(ErrorKind::environment,
-              place_of(context.spec.name) + ": " + problem,
-              lock_command(context) + " resolves what the recipe asks for");
+  throw_environment(place_of(context.spec.name) + ": " + problem,
+                    lock_command(context) + " resolves what the recipe asks for");
 }
 
 base::Digest locked_file(const LayerContext& context) {
@@ -73,10 +69,9 @@ const spec::PlatformPackages& packages_for(const LayerContext& context,
   std::string known;
   for (const spec::PlatformPackages& one : lock.platforms)
     known += (known.empty() ? "" : ", ") + in_words(one.platform, one.python);
-  throw Error(ErrorKind::environment,
-              place_of(context.spec.name) + ": the lock has nothing for " +
-                  in_words(platform, python) + "; it has: " + base::printable(known),
-              lock_command(context) + " on this machine adds it to the lock");
+  throw_environment(place_of(context.spec.name) + ": the lock has nothing for " +
+                        in_words(platform, python) + "; it has: " + base::printable(known),
+                    lock_command(context) + " on this machine adds it to the lock");
 }
 
 std::vector<PinnedFile> pinned_files(const std::vector<spec::LockedPackage>& packages) {

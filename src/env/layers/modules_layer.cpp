@@ -5,6 +5,7 @@
 
 #include <sabath/base/digest.hpp>
 #include <sabath/base/error.hpp>
+#include <sabath/base/process/variables.hpp>
 #include <sabath/base/text/regex.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/spec/loaded_modules.hpp>
@@ -96,11 +97,10 @@ std::vector<ModuleStep> module_steps(const std::vector<std::string>& records) {
 
 /// Checks that the shell reported its variables: a module may replace `env` or its libraries.
 void require_whole(const ModuleSession& session, const std::string& place) {
-  const auto seen = split_list(value_of(session.after, "LOADEDMODULES"));
+  const auto seen = split_list(base::variable_of(session.after, "LOADEDMODULES"));
   const bool is_last = session.steps.empty() || seen == session.steps.back().loaded;
   if (!session.before.empty() && !session.after.empty() && is_last) return;
-  throw base::Error(
-      base::ErrorKind::environment,
+  throw_environment(
       place + ": the shell that loads the modules did not print its variables" + session.said,
       "check whether a module puts another 'env' before the system's, or sets LD_LIBRARY_PATH or "
       "LD_PRELOAD");
@@ -130,8 +130,7 @@ ModuleSession run_module_session(base::ProcessRunner& processes,
   const auto after = take_section(text);
   if (!before || !steps || !after) {
     const bool has_no_module = result.end == base::ProcessEnd::exited && result.exit_code >= 90;
-    throw base::Error(
-        base::ErrorKind::environment,
+    throw_environment(
         place + ": " + request.init.string() + ": " +
             (has_no_module ? "defines no 'module'"
                            : "the shell that loads modules " + result.describe()) +
@@ -150,7 +149,7 @@ ModuleSession run_module_session(base::ProcessRunner& processes,
 std::optional<fs::path> find_module_system(const base::Environment& user) {
   std::vector<fs::path> candidates;
   for (const char* name : {"LMOD_PKG", "MODULESHOME"}) {
-    if (const std::string home = value_of(user, name); !home.empty())
+    if (const std::string home = base::variable_of(user, name); !home.empty())
       candidates.push_back(fs::path(home) / "init" / "bash");
   }
   if (!user.contains("MODULEPATH"))
@@ -182,10 +181,9 @@ bool is_loaded(const std::string& asked, const std::vector<std::string>& loaded)
 [[noreturn]] void refuse(const std::string& place,
                          const std::string& problem,
                          const ModuleSession& session) {
-  throw base::Error(base::ErrorKind::environment,
-                    place + ": " + problem + session.said,
+  throw_environment(place + ": " + problem + session.said,
                     "'module avail' shows what there is; MODULEPATH is '" +
-                        value_of(session.after, "MODULEPATH") + "'");
+                        base::variable_of(session.after, "MODULEPATH") + "'");
 }
 
 /// A load can succeed and load nothing, and a later load can replace an earlier one. An alias loads
@@ -222,13 +220,12 @@ void require_loaded(const ModuleRequest& request,
 /// Reads the two aligned lists of both module systems.
 std::vector<spec::LoadedModule> modules_of(const base::Environment& after,
                                            const std::string& place) {
-  const auto names = split_list(value_of(after, "LOADEDMODULES"));
-  const auto files = split_list(value_of(after, "_LMFILES_"));
+  const auto names = split_list(base::variable_of(after, "LOADEDMODULES"));
+  const auto files = split_list(base::variable_of(after, "_LMFILES_"));
   std::vector<spec::LoadedModule> modules;
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (files.size() != names.size()) {
-      throw base::Error(
-          base::ErrorKind::environment,
+      throw_environment(
           place + ": the module system does not tell where '" + base::printable(names[i]) + "' is",
           "its modulefile identifies a module; _LMFILES_ should have its path");
     }
@@ -244,7 +241,7 @@ std::vector<fs::path> what_decides(const ModuleRequest& request,
   std::vector<fs::path> files{request.init};
   std::vector<fs::path> folders;
   for (const base::Environment* variables : {&request.variables, &session.after}) {
-    for (const std::string& folder : split_list(value_of(*variables, "MODULEPATH"))) {
+    for (const std::string& folder : split_list(base::variable_of(*variables, "MODULEPATH"))) {
       folders.emplace_back(folder);
       for (const std::string& asked : request.modules)
         folders.push_back(fs::path(folder) / asked.substr(0, asked.find('/')));
@@ -277,8 +274,7 @@ ModuleRequest request_of(const LayerContext& context, const base::Environment& u
   ModuleRequest request{.modules = context.spec.modules, .variables = context.variables};
   const auto init = find_module_system(user);
   if (!init) {
-    throw base::Error(base::ErrorKind::environment,
-                      place + ": no module system was found here",
+    throw_environment(place + ": no module system was found here",
                       "where Lmod or Environment Modules is installed, MODULESHOME says so");
   }
   request.init = *init;
@@ -289,8 +285,7 @@ ModuleRequest request_of(const LayerContext& context, const base::Environment& u
   for (const std::string& folder : context.spec.use) {
     request.folders.push_back(spec::expand(folder, {{"recipe", recipe.string()}}, place));
     if (fs::is_directory(request.folders.back(), code)) continue;
-    throw base::Error(base::ErrorKind::environment,
-                      place + ": " + request.folders.back() + ": no such folder",
+    throw_environment(place + ": " + request.folders.back() + ": no such folder",
                       "\"use\" names folders with modulefiles");
   }
   return request;

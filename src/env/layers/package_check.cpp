@@ -26,8 +26,6 @@ namespace sabath::env {
 namespace {
 
 namespace fs = std::filesystem;
-using base::Error;
-using base::ErrorKind;
 
 /// Imports named modules ("=numpy"), or the modules of named packages ("numpy"), and prints why one
 /// fails.
@@ -87,8 +85,7 @@ void check_commands(const LayerBuild& build) {
     if (::access((build.prefix / "bin" / name).c_str(), X_OK) != 0) missing.push_back(name);
   }
   if (missing.empty()) return;
-  throw Error(
-      ErrorKind::environment,
+  throw_environment(
       place_of(build.lock.name) + ": the packages bring no such command: " + in_words(missing),
       "\"commands\" of such a layer are programs in its bin folder");
 }
@@ -129,11 +126,11 @@ void check_imports(const LayerBuild& build,
       result.end == base::ProcessEnd::exited || result.end == base::ProcessEnd::signaled;
   const std::string failed = failed_import(build.log, result);
   if (!has_ended || failed.empty()) steps.refuse(doing, argv, result);
-  throw Error(ErrorKind::environment,
-              place_of(build.lock.name) + ": cannot import " + base::printable(failed),
-              "if the module needs a variable, add it to \"variables\" of the stage or layer; "
-              "\"imports\" of the layer lists the modules to check; the whole log is " +
-                  build.log.string());
+  throw_environment(
+      place_of(build.lock.name) + ": cannot import " + base::printable(failed),
+      "if the module needs a variable, add it to \"variables\" of the stage or layer; "
+      "\"imports\" of the layer lists the modules to check; the whole log is " +
+          build.log.string());
 }
 
 /// Returns the time of the last change, also of permissions; nothing for a missing file.
@@ -281,8 +278,7 @@ void check_present(const LayerBuild& build, std::map<std::string, std::string> p
   built.packages = std::move(present);
   const auto drift = built.drift();
   if (drift.empty()) return;
-  throw Error(
-      ErrorKind::environment,
+  throw_environment(
       place_of(build.lock.name) + ": what is installed is not what was locked: " + in_words(drift),
       "the log of the build is " + build.log.string());
 }

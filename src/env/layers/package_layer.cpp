@@ -1,10 +1,8 @@
 #include "package_layer.hpp"
 
-#include "layer_variables.hpp"
 #include "locked_layer.hpp"
 #include "package_check.hpp"
 
-#include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 
 namespace sabath::env {

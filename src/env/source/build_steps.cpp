@@ -4,12 +4,12 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/file_end.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/base/unique_fd.hpp>
 
 #include <algorithm>
 #include <cerrno>
-#include <fstream>
 #include <sstream>
 #include <utility>
 
@@ -59,12 +59,10 @@ std::string last_lines_in(const std::string& text,
 }
 
 std::vector<std::string> last_lines_of(const fs::path& log) {
-  constexpr std::streamoff window = 1 << 16;
-  std::ifstream file(log, std::ios::binary | std::ios::ate);
-  const std::streamoff size = file.tellg();
-  file.seekg(std::max<std::streamoff>(size - window, 0));
+  constexpr std::size_t window = 1U << 16U;
+  std::istringstream lines(base::read_file_end(log, window));
   std::vector<std::string> found;
-  for (std::string line; std::getline(file, line);)
+  for (std::string line; std::getline(lines, line);)
     found.push_back(std::move(line));
   return found;
 }
@@ -114,8 +112,7 @@ base::ProcessResult BuildSteps::attempt(std::string_view doing,
     } catch (const base::Error& error) {
       if (error.kind() != base::ErrorKind::launch) throw;
       log_line(error.what());
-      throw base::Error(
-          base::ErrorKind::environment,
+      throw_environment(
           place + ": the build failed while " + std::string(doing) + ": " + error.what(),
           "install it, or load a module that has it");
     }
@@ -132,8 +129,7 @@ base::ProcessResult BuildSteps::attempt(std::string_view doing,
 void BuildSteps::refuse(std::string_view doing,
                         const std::vector<std::string>& argv,
                         const base::ProcessResult& result) const {
-  throw base::Error(base::ErrorKind::environment,
-                    place_of(build_.lock.name) + ": the build failed while " + std::string(doing) +
+  throw_environment(place_of(build_.lock.name) + ": the build failed while " + std::string(doing) +
                         ": '" + base::quote_command(argv) + "' " + result.describe() +
                         "; the end of " + build_.log.string() + ":" + tail_of(build_.log),
                     hint_for(result, build_.log));
@@ -141,6 +137,15 @@ void BuildSteps::refuse(std::string_view doing,
 
 void BuildSteps::log_line(const std::string& line) {
   write_log(build_.log, line + "\n");
+}
+
+base::ProcessResult run_unless_stopped(base::ProcessRunner& processes,
+                                       const base::Command& command,
+                                       const std::stop_token& stop,
+                                       const std::string& message) {
+  base::ProcessResult result = processes.run(command, stop);
+  if (result.end != base::ProcessEnd::stopped) return result;
+  throw base::Error(base::ErrorKind::interrupted, message);
 }
 
 void require_not_stopped(const LayerBuild& build) {
@@ -164,6 +169,14 @@ void refuse_full_disk(const base::ProcessResult& result, const std::string& mess
   throw base::Error(base::ErrorKind::storage,
                     message + ": " + *full,
                     "make room where the cache is, and run the command again");
+}
+
+std::string without_network(std::string_view doing) {
+  const bool locks = doing == "cannot be resolved" || doing.starts_with("look up ");
+  return locks
+             ? "or run 'sabath env lock RECIPE' on a machine with a network, and copy the lock file"
+             : "or run 'sabath env fetch RECIPE' on a machine with a network: it fetches "
+               "everything for the build into the cache";
 }
 
 void write_log(const fs::path& log, const std::string& text) {

@@ -45,6 +45,12 @@ class BuildSteps {
   std::chrono::nanoseconds used_{};
 };
 
+/// Runs a tool. Throws Error{interrupted} with this message where it was stopped; and as `run`.
+base::ProcessResult run_unless_stopped(base::ProcessRunner& processes,
+                                       const base::Command& command,
+                                       const std::stop_token& stop,
+                                       const std::string& message);
+
 /// Throws Error{interrupted} where a build was stopped before it began.
 void require_not_stopped(const LayerBuild& build);
 
@@ -53,6 +59,10 @@ void require_not_stopped(const LayerBuild& build);
 std::optional<std::string> full_disk(std::string_view said);
 /// Throws Error{storage} where a tool failed for that reason; `message` says what failed.
 void refuse_full_disk(const base::ProcessResult& result, const std::string& message);
+
+/// Returns what to do where no network is reached. A failure while `doing` "cannot be resolved" or
+/// "look up ..." leaves no lock.
+std::string without_network(std::string_view doing);
 
 /// Appends to a log.
 void write_log(const std::filesystem::path& log, const std::string& text);

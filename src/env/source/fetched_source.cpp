@@ -7,7 +7,6 @@
 #include <sabath/base/archive/archive.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/text/text_table.hpp>
 
 #include <algorithm>
 #include <array>
@@ -144,10 +143,9 @@ spec::LockedPackage locked_source(const LayerContext& context) {
   const auto lock = read_locked_layer(context, source_request(context.spec.origin));
   const auto& packages = packages_for(context, lock, any_platform).packages;
   if (packages.size() == 1) return packages.front();
-  throw Error(ErrorKind::environment,
-              place_of(context.spec.name) + ": the lock has " + std::to_string(packages.size()) +
-                  " sources for it",
-              "'sabath env lock RECIPE' writes it anew");
+  throw_environment(place_of(context.spec.name) + ": the lock has " +
+                        std::to_string(packages.size()) + " sources for it",
+                    "'sabath env lock RECIPE' writes it anew");
 }
 
 spec::PackageLayerLock lock_source(const LockRequest& request, const LayerTools& tools) {
@@ -192,9 +190,8 @@ fs::path unpack_source(const LockRequest& request, const fs::path& file, const f
     base::throw_errno(error.path1().string(), "cannot read", error.code().value());
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::integrity) throw;
-    throw Error(ErrorKind::environment,
-                place + ": its source cannot be unpacked: " + error.what(),
-                "only what stays in its own folder is unpacked");
+    throw_environment(place + ": its source cannot be unpacked: " + error.what(),
+                      "only what stays in its own folder is unpacked");
   }
 }
 

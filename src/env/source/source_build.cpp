@@ -6,6 +6,7 @@
 #include <sabath/base/file.hpp>
 #include <sabath/spec/recipe.hpp>
 
+#include <fmt/format.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -33,10 +34,6 @@ std::string prefix_map_script(const fs::path& source, const fs::path& folder) {
 bool is_there(const fs::path& path) {
   std::error_code code;
   return fs::is_regular_file(path, code);
-}
-
-std::string argument_of(const std::string& name, const std::string& value) {
-  return "--" + name + (value.empty() ? "" : "=" + value);
 }
 
 /// Adds words to a variable that the layer may have set.
@@ -87,10 +84,7 @@ std::optional<Setting> setting_for(const Language& language, const LayerContext&
 }
 
 std::string join(const auto& words) {
-  std::string text;
-  for (const auto& word : words)
-    text += (text.empty() ? "" : ", ") + std::string(word);
-  return text;
+  return fmt::format("{}", fmt::join(words, ", "));
 }
 
 /// Returns the compiler, or why it is missing.
@@ -127,16 +121,14 @@ std::map<std::string, Tool> find_compilers(const LayerContext& context, Toolchai
     }
   }
   if (problems.empty()) return compilers;
-  throw base::Error(base::ErrorKind::environment,
-                    place_of(context.spec.name) + ": " + join(problems),
+  throw_environment(place_of(context.spec.name) + ": " + join(problems),
                     "install what is missing (Debian: apt install" + packages +
                         "), load a module that has it, or set CC, CXX or FC");
 }
 
 Tool require_tool(const SourceBuild& build, const std::string& name) {
   if (auto found = build.toolchain.tool(name, build.environment)) return *found;
-  throw base::Error(base::ErrorKind::environment,
-                    place_of(build.build.lock.name) + ": " + name + " not found on PATH",
+  throw_environment(place_of(build.build.lock.name) + ": " + name + " not found on PATH",
                     "install it (Debian: apt install " + name + ") or load a module that has it");
 }
 
@@ -248,8 +240,7 @@ std::map<std::string, std::string> build_with_autotools(const SourceBuild& build
   std::map<std::string, std::string> used{{"tool.make", make.identity}};
   if (!is_there(build.source / "configure")) {
     if (!is_there(build.source / "configure.ac") && !is_there(build.source / "configure.in")) {
-      throw base::Error(base::ErrorKind::environment,
-                        place_of(attempt.lock.name) + ": the source has no configure script",
+      throw_environment(place_of(attempt.lock.name) + ": the source has no configure script",
                         "\"path\" leads to the folder within that has it; other builds are "
                         "\"cmake\", \"make\" and \"steps\"");
     }
@@ -259,7 +250,7 @@ std::map<std::string, std::string> build_with_autotools(const SourceBuild& build
   }
   std::vector<std::string> configure{"./configure", "--prefix=" + attempt.prefix.string()};
   for (const auto& [name, value] : build.options)
-    configure.push_back(argument_of(name, value));
+    configure.push_back("--" + name + (value.empty() ? "" : "=" + value));
   steps.run("configuring", configure, build.source);
   steps.run("compiling", {make.command.front(), "-j", jobs_of(attempt.limits)}, build.source);
   steps.run("installing", {make.command.front(), "install"}, build.source);

@@ -1,3 +1,4 @@
+#include "build_steps.hpp"
 #include "fetched_source.hpp"
 #include "layers/builtin_layers.hpp"
 #include "layers/layer_variables.hpp"
@@ -181,8 +182,7 @@ void apply_patches(const LayerBuild& build,
     base::Command command;
     command.argv = command_for(build.context.variables, patch.file);
     if (command.argv.empty()) {
-      throw base::Error(base::ErrorKind::environment,
-                        place + ": neither git nor patch is on PATH, and the recipe has patches",
+      throw_environment(place + ": neither git nor patch is on PATH, and the recipe has patches",
                         "install one (Debian: apt install patch)");
     }
     command.working_directory = source;
@@ -191,15 +191,12 @@ void apply_patches(const LayerBuild& build,
     (*command.environment)["GIT_CEILING_DIRECTORIES"] = source.parent_path().string();
     (*command.environment)["GIT_CONFIG_NOSYSTEM"] = "1";
     command.deadline = build.limits.wall.value_or(usual_build_time);
-    const base::ProcessResult result = processes.run(command, build.stop);
-    if (result.end == base::ProcessEnd::stopped) {
-      throw base::Error(base::ErrorKind::interrupted, place + ": stopped while patching");
-    }
+    const base::ProcessResult result =
+        run_unless_stopped(processes, command, build.stop, place + ": stopped while patching");
     const std::string output = result.errors + result.output;
     write_log(build.log, "$ " + base::quote_command(command.argv) + "\n" + output);
     if (result.ok()) continue;
-    throw base::Error(
-        base::ErrorKind::environment,
+    throw_environment(
         place + ": the patch " + base::printable(name) + " does not apply: " +
             (result.end == base::ProcessEnd::exited ? "" : result.describe()) +
             last_lines_in(output, 20, names_place),
@@ -346,8 +343,7 @@ class SourceLayer final : public EnvironmentLayer {
     std::error_code code;
     fs::path within = source / context.spec.path;
     if (fs::is_directory(within, code)) return within;
-    throw base::Error(base::ErrorKind::environment,
-                      place_of(build.lock.name) + ": " + context.spec.path + ": no such folder",
+    throw_environment(place_of(build.lock.name) + ": " + context.spec.path + ": no such folder",
                       "\"path\" is a folder in what is fetched");
   }
 
@@ -356,8 +352,7 @@ class SourceLayer final : public EnvironmentLayer {
     const std::string place = place_of(build.lock.name);
     std::error_code code;
     if (fs::is_empty(build.prefix, code) || code) {
-      throw base::Error(base::ErrorKind::environment,
-                        place + ": the build installed nothing; its log is " + build.log.string(),
+      throw_environment(place + ": the build installed nothing; its log is " + build.log.string(),
                         std::string(find_build_system(build.context.spec).lacks));
     }
     base::Environment running = environment;

@@ -2,7 +2,6 @@
 
 #include "layers/layer_variables.hpp"
 
-#include <sabath/base/error.hpp>
 #include <sabath/base/text/regex.hpp>
 
 #include <algorithm>
@@ -97,8 +96,7 @@ std::vector<std::string> bash_with_env(const std::string& script,
                                        const std::string& place) {
   const auto program = base::find_program("env", search_path(variables));
   if (program) return {"bash", "--noprofile", "--norc", "-c", script, "sabath", program->string()};
-  throw base::Error(base::ErrorKind::environment,
-                    place + ": no program 'env' on PATH",
+  throw_environment(place + ": no program 'env' on PATH",
                     "it is part of coreutils; what a shell script sets is asked with it");
 }
 

@@ -9,7 +9,6 @@
 
 #include <sabath/base/beneath.hpp>
 #include <sabath/base/error.hpp>
-#include <sabath/base/file.hpp>
 #include <sabath/env/environment.hpp>
 
 #include <algorithm>
@@ -102,12 +101,6 @@ fs::path real_root(const fs::path& root) {
   throw base::Error(base::ErrorKind::storage,
                     whole.string() + ": has been exchanged meanwhile",
                     "run the command again");
-}
-
-bool has_packages(const spec::BuiltEnvironment& environment) {
-  return std::ranges::any_of(environment.layers, [](const spec::BuiltLayer& layer) {
-    return has_locked_packages(layer.lock.kind);
-  });
 }
 
 /// Removes the user's variables that would change the locked packages. Keeps Python from writing
@@ -203,6 +196,10 @@ struct EnvironmentStore::State : StoreParts {
     if (record.state == "building" && base::liveness_of(record.builder) == base::Liveness::gone) {
       entry.state = "failed";
       entry.problem = "the process that built it ended without a record";
+    } else if (record.state == "ready" && record.layer.prefix != entry.prefix.string()) {
+      entry.state = "failed";
+      entry.problem = "it was built as " + record.layer.prefix +
+                      ", and cannot be used at another place; it will be built again";
     } else if (const auto library = missing_library(record.present);
                record.state == "ready" && library) {
       entry.state = "failed";
@@ -356,14 +353,12 @@ EnvironmentEntry EnvironmentStore::show(std::string_view key_prefix) const {
 void EnvironmentStore::remove(std::string_view key_prefix) {
   const auto [folder, entry] = state_->pick(key_prefix);
   if (entry.state == "building") {
-    throw base::Error(base::ErrorKind::environment,
-                      "environment '" + entry.lock.key.hex.substr(0, 16) + "': it is being built",
+    throw_environment("environment '" + entry.lock.key.hex.substr(0, 16) + "': it is being built",
                       "end that build first");
   }
   const auto users = lessees(folder.path(), state_->clock.now());
   if (!users.empty()) {
-    throw base::Error(
-        base::ErrorKind::environment,
+    throw_environment(
         "environment '" + entry.lock.key.hex.substr(0, 16) + "': " + users.front() + " uses it",
         "wait for its end, or end it");
   }
@@ -416,7 +411,9 @@ std::vector<fs::path> EnvironmentStore::leftovers() const {
 base::Environment run_variables(const spec::BuiltEnvironment& environment,
                                 const base::Environment& base) {
   base::Environment variables = base;
-  if (has_packages(environment)) shield_packages(variables);
+  const bool has_packages = std::ranges::any_of(
+      environment.layers, [](const auto& layer) { return has_locked_packages(layer.lock.kind); });
+  if (has_packages) shield_packages(variables);
   for (const spec::BuiltLayer& layer : environment.layers)
     add_layer(variables, layer);
   return variables;

@@ -7,7 +7,6 @@
 #include "tools/platform.hpp"
 
 #include <sabath/base/error.hpp>
-#include <sabath/base/file.hpp>
 #include <sabath/env/prefix.hpp>
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 #include "linked_libraries.hpp"
 
 #include "layers/layer_variables.hpp"
+#include "source/build_steps.hpp"
 
 #include <sabath/base/error.hpp>
 
@@ -100,16 +101,13 @@ std::map<std::string, std::string> check_libraries(
     question.deadline = std::chrono::minutes(2);
     question.capture_limit = 8U << 20U;
     // Its exit status says only whether every file is dynamic.
-    const base::ProcessResult result = processes.run(question, build.stop);
-    if (result.end == base::ProcessEnd::stopped) {
-      throw base::Error(base::ErrorKind::interrupted, prefix.string() + ": stopped while checking");
-    }
+    const base::ProcessResult result = run_unless_stopped(
+        processes, question, build.stop, prefix.string() + ": stopped while checking");
     read_answer(result.output, files[first], prefix, libraries);
   }
   if (may_be_missing) std::erase_if(libraries.missing, may_be_missing);
   if (libraries.missing.empty()) return libraries.found;
-  throw base::Error(base::ErrorKind::environment,
-                    place_of(build.lock.name) +
+  throw_environment(place_of(build.lock.name) +
                         ": shared libraries are not found: " + in_words(libraries.missing),
                     hint);
 }

@@ -66,8 +66,7 @@ std::optional<std::string> why_prefix_untrusted(const fs::path& prefix, const ba
 }
 
 void refuse_untrusted(const std::string& reason, const std::string& layer_name) {
-  throw base::Error(
-      base::ErrorKind::environment,
+  throw_environment(
       place_of(layer_name) + ": " + reason + ": sabath executes no files that others could change",
       "if nobody else has changed the files, remove that right (chmod go-w, chown); otherwise "
       "remove the environment ('sabath env rm') and build it in a cache of your own. To trust "
@@ -95,9 +94,7 @@ std::optional<std::string> why_removed(const spec::BuiltEnvironment& environment
 
 void require_present(const spec::BuiltEnvironment& environment) {
   if (const auto removed = why_removed(environment))
-    throw base::Error(base::ErrorKind::environment,
-                      *removed,
-                      "give the command again: what is missing is built anew");
+    throw_environment(*removed, "give the command again: what is missing is built anew");
 }
 
 void check_trusted(const spec::BuiltEnvironment& environment,

@@ -2,9 +2,6 @@
 
 #include "prefix_files.hpp"
 
-#include <sabath/base/error.hpp>
-#include <sabath/base/file.hpp>
-
 #include <algorithm>
 #include <utility>
 

@@ -1,6 +1,7 @@
 #include "key_folder.hpp"
 #include "layers/layer_variables.hpp"
 #include "prefix_files.hpp"
+#include "source/build_steps.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
@@ -12,7 +13,6 @@
 
 #include <sched.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <system_error>
 
@@ -60,9 +60,9 @@ std::optional<PrefixImage> image_beside(const spec::BuiltLayer& layer) {
 
 std::string require_program(const std::string& name, const std::string& place) {
   if (const auto found = base::find_program(name)) return found->string();
-  throw Error(ErrorKind::environment,
-              place + ": " + name + " not found on PATH",
-              "it comes with squashfs-tools 4.4 or newer (Debian: apt install squashfs-tools)");
+  throw_environment(
+      place + ": " + name + " not found on PATH",
+      "it comes with squashfs-tools 4.4 or newer (Debian: apt install squashfs-tools)");
 }
 
 void run_tool(const std::vector<std::string>& argv,
@@ -74,8 +74,7 @@ void run_tool(const std::vector<std::string>& argv,
   command.environment = base::current_environment();
   command.environment->erase("SOURCE_DATE_EPOCH");  // mksquashfs refuses it beside its options
   command.deadline = longest;
-  const base::ProcessResult result = processes.run(command, stop);
-  if (result.end == base::ProcessEnd::stopped) throw Error(ErrorKind::interrupted, place);
+  const base::ProcessResult result = run_unless_stopped(processes, command, stop, place);
   if (result.ok()) return;
   const std::string said = result.errors.empty() ? result.output : result.errors;
   const bool full = said.find(base::errno_text(ENOSPC)) != std::string::npos;
@@ -121,10 +120,10 @@ fs::path local_folder(const fs::path& settled) {
   std::error_code code;
   const fs::path local = settled.empty() ? fs::temp_directory_path(code) : settled;
   if (code || !fs::is_directory(local, code)) {
-    throw Error(ErrorKind::environment,
-                "environment: no folder to unpack images in: " + local.string(),
-                "\"environments\": {\"local\": ...} in the configuration, or TMPDIR, names one on "
-                "this node");
+    throw_environment(
+        "environment: no folder to unpack images in: " + local.string(),
+        "\"environments\": {\"local\": ...} in the configuration, or TMPDIR, names one on "
+        "this node");
   }
   return fs::absolute(local);
 }
@@ -132,9 +131,8 @@ fs::path local_folder(const fs::path& settled) {
 void require_executable(const fs::path& folder, const std::string& hint) {
   struct statvfs mounted {};
   if (::statvfs(folder.c_str(), &mounted) != 0 || (mounted.f_flag & ST_NOEXEC) == 0) return;
-  throw Error(ErrorKind::environment,
-              folder.string() + ": nothing can be executed there: it is mounted noexec",
-              hint);
+  throw_environment(folder.string() + ": nothing can be executed there: it is mounted noexec",
+                    hint);
 }
 
 /// Makes a folder that only this user can write, even where others may make folders.
@@ -145,9 +143,8 @@ fs::path own_folder(const fs::path& settled) {
   require_executable(local, elsewhere);
   struct stat above {};
   if (::stat(local.c_str(), &above) != 0 || base::can_others_exchange(above)) {
-    throw Error(ErrorKind::environment,
-                local.string() + ": others can exchange what is in it",
-                "make it sticky (chmod +t); " + elsewhere);
+    throw_environment(local.string() + ": others can exchange what is in it",
+                      "make it sticky (chmod +t); " + elsewhere);
   }
   fs::path folder = local / ("sabath-" + std::to_string(::geteuid()));
   if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
@@ -161,9 +158,8 @@ fs::path own_folder(const fs::path& settled) {
       (status.st_mode & (S_IWGRP | S_IWOTH)) == 0) {
     return folder;
   }
-  throw Error(ErrorKind::environment,
-              folder.string() + ": is not a folder that only you can write",
-              "somebody made it before you: " + elsewhere);
+  throw_environment(folder.string() + ": is not a folder that only you can write",
+                    "somebody made it before you: " + elsewhere);
 }
 
 /// Returns true for complete copies: cleaners of temporary folders remove old files only.
@@ -203,8 +199,7 @@ LocalPrefix unpack_one(const PrefixImage& image,
 }
 
 [[noreturn]] void refuse(const std::string& what, const std::string& hint) {
-  throw Error(
-      ErrorKind::environment, "environment: " + what + ": " + base::errno_text(errno), hint);
+  throw_environment("environment: " + what + ": " + base::errno_text(errno), hint);
 }
 
 bool write_once(const char* path, std::string_view text) noexcept {

@@ -110,8 +110,7 @@ CondaProgram find_conda(const LayerContext& context, base::ProcessRunner& proces
     const base::ProcessResult result = processes.run(command);
     const std::string said = result.output + result.errors;
     if (!result.ok() || version_in(said).empty()) {
-      throw Error(
-          ErrorKind::environment,
+      throw_environment(
           place_of(context.spec.name) + ": '" + path->string() + " --version' " +
               (result.ok() ? "prints no version" : result.describe()),
           "sabath uses the first of micromamba, mamba and conda on PATH: repair or remove it");
@@ -119,12 +118,12 @@ CondaProgram find_conda(const LayerContext& context, base::ProcessRunner& proces
     const bool is_conda = said.find("conda ") != std::string::npos;
     return {name, *path, version_in(said), is_conda ? CondaFamily::conda : CondaFamily::mamba};
   }
-  throw Error(ErrorKind::environment,
-              place_of(context.spec.name) +
-                  ": none of micromamba, mamba and conda is on PATH, and one is needed to make "
-                  "this layer",
-              "load a module that has conda, or install micromamba, a single file: "
-              "https://mamba.readthedocs.io");
+  throw_environment(
+      place_of(context.spec.name) +
+          ": none of micromamba, mamba and conda is on PATH, and one is needed to make "
+          "this layer",
+      "load a module that has conda, or install micromamba, a single file: "
+      "https://mamba.readthedocs.io");
 }
 
 /// Returns the environment of such a program: no settings or folders of the user; its own lie in
@@ -173,15 +172,6 @@ fs::path write_local_list(const std::vector<CondaPackage>& packages,
   fs::path list = work / "explicit.txt";
   base::write_file_atomically(list, list_text(addresses), base::Durability::ordered_only);
   return list;
-}
-
-/// Returns the command that makes `prefix` from an explicit list. The prefix must not exist.
-std::vector<std::string> install_command(const CondaProgram& program,
-                                         const fs::path& list,
-                                         const fs::path& prefix) {
-  Words words = create(program, prefix);
-  words.insert(words.end(), {"--offline", "--file", list.string()});
-  return words;
 }
 
 /// A program that asks channels, with the user's network settings only.
@@ -236,11 +226,8 @@ class CondaEngine {
     command.capture_limit = 256U << 20U;
     command.deadline = request_.limits.wall.value_or(usual_build_time);
     command.silence_deadline = request_.limits.silence.value_or(std::chrono::minutes(30));
-    base::ProcessResult result = processes_.run(command, request_.stop);
-    if (result.end == base::ProcessEnd::stopped) {
-      throw Error(ErrorKind::interrupted, place_of(request_.context.spec.name) + ": interrupted");
-    }
-    return result;
+    return run_unless_stopped(
+        processes_, command, request_.stop, place_of(request_.context.spec.name) + ": interrupted");
   }
 
   [[noreturn]] void fail(const std::string& doing, const base::ProcessResult& result) const {
@@ -248,14 +235,14 @@ class CondaEngine {
     refuse_full_disk(result, place + program_.identity());
     const std::string output = conda_explanation(result);
     if (is_network_problem(output)) {
-      throw Error(
-          ErrorKind::transfer,
-          place + "a channel cannot be reached:" + output,
-          "HTTPS_PROXY, SSL_CERT_FILE and the like set proxies and certificates; "
-          "'sabath env fetch RECIPE' on a machine with a network fetches everything for the build");
+      throw Error(ErrorKind::transfer,
+                  place + "a channel cannot be reached:" + output,
+                  "\"channels\" of the layer may name a mirror; HTTPS_PROXY, SSL_CERT_FILE and the "
+                  "like set "
+                  "proxies and certificates; " +
+                      without_network(doing));
     }
-    throw Error(
-        ErrorKind::environment,
+    throw_environment(
         place + program_.identity() + " " + result.describe() + (output.empty() ? "" : ":") +
             output,
         "packages come only from the recipe's channels, and the first channel has priority");
@@ -286,7 +273,7 @@ fs::path activation_file(const fs::path& prefix) {
 [[noreturn]] void refuse_install(const CondaInstall& install,
                                  const std::string& problem,
                                  const std::string& hint) {
-  throw Error(ErrorKind::environment, place_of(install.build.lock.name) + ": " + problem, hint);
+  throw_environment(place_of(install.build.lock.name) + ": " + problem, hint);
 }
 
 /// Returns the variables in the prefix before its activation scripts.
@@ -398,11 +385,13 @@ std::map<std::string, std::string> install_conda(const CondaInstall& install,
   std::error_code code;
   fs::remove(build.prefix, code);
   {
+    Words words = create(program, build.prefix);
+    words.insert(words.end(), {"--offline", "--file", list.string()});
     BuildSteps steps(
         processes, build, conda_variables(build.context.variables, program, {}, build.work));
     steps.run("installing " + std::to_string(install.packages.size()) + " packages with " +
                   program.identity(),
-              install_command(program, list, build.prefix),
+              words,
               build.work);
   }
   check_present(build, conda_packages_in(build.prefix));

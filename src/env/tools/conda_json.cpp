@@ -1,5 +1,6 @@
 #include "conda_json.hpp"
 
+#include "layers/layer_variables.hpp"
 #include "store/prefix_files.hpp"
 
 #include <sabath/base/error.hpp>
@@ -97,7 +98,7 @@ std::vector<CondaPackage> read_conda_solution(const std::string& answer,
                                               const std::string& place) {
   const json root = object_in(answer);
   if (!root.is_object()) {
-    throw base::Error(base::ErrorKind::environment, place + ": its answer cannot be read");
+    throw_environment(place + ": its answer cannot be read");
   }
   const auto fetched = actions_of(root, "FETCH");
   auto packages = actions_of(root, "LINK");
@@ -107,9 +108,8 @@ std::vector<CondaPackage> read_conda_solution(const std::string& answer,
     if (package.url.empty() && found != fetched.end()) package = *found;
     if (package.url.empty()) look_up(package, package_cache);
     if (!conda_package_at(package.url)) {
-      throw base::Error(
-          base::ErrorKind::environment,
-          place + ": it does not say where " + package.name + " " + package.label() + " is");
+      throw_environment(place + ": it does not say where " + package.name + " " + package.label() +
+                        " is");
     }
   }
   std::ranges::sort(packages, {}, &CondaPackage::name);
@@ -184,7 +184,7 @@ std::vector<InstalledPackage> read_conda_meta(const fs::path& prefix) {
     if (entry.path().extension() != ".json") continue;
     const json item = json::parse(base::read_file(entry.path()), nullptr, false);
     if (!item.is_object()) {
-      throw base::Error(base::ErrorKind::environment, entry.path().string() + ": cannot be read");
+      throw_environment(entry.path().string() + ": cannot be read");
     }
     installed.push_back(
         {package_of(item), shortest_placeholder(item.value("paths_data", json::object()))});

@@ -3,7 +3,6 @@
 #include "conda_request.hpp"
 
 #include <filesystem>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>

@@ -4,12 +4,11 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/process/process_identity.hpp>
 #include <sabath/base/text/regex.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/env/container_command.hpp>
 #include <sabath/env/environment.hpp>
-
-#include <pwd.h>
 
 #include <algorithm>
 #include <array>
@@ -23,7 +22,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using base::Error;
-using base::ErrorKind;
 using Words = std::vector<std::string>;
 
 void append(Words& words, const Words& more) {
@@ -49,10 +47,9 @@ std::string mountable(const fs::path& path, const std::string& place) {
   if (text.size() > 1 && text.ends_with('/')) text.pop_back();
   // Engines read mounts as lists with commas, some with quotes.
   if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  throw Error(ErrorKind::environment,
-              place + ": '" + base::printable(text) +
-                  "' cannot be seen in a container: its name has a comma or a quote",
-              "rename the folder");
+  throw_environment(place + ": '" + base::printable(text) +
+                        "' cannot be seen in a container: its name has a comma or a quote",
+                    "rename the folder");
 }
 
 void add_bind(Start& start, const fs::path& source, const fs::path& inside, bool is_writable) {
@@ -76,10 +73,9 @@ void add_own_bind(Start& start, const std::string& text) {
   target = target.substr(0, target.find(':'));
   std::error_code code;
   if (!fs::exists(source, code)) {
-    throw Error(ErrorKind::environment,
-                place_of(start.layer.lock.name) + ": " + base::printable(source) +
-                    ": no such file or folder on this machine",
-                "the recipe names it among the container's \"binds\"");
+    throw_environment(place_of(start.layer.lock.name) + ": " + base::printable(source) +
+                          ": no such file or folder on this machine",
+                      "the recipe names it among the container's \"binds\"");
   }
   add_bind(start, source, target, !is_read_only);
 }
@@ -157,11 +153,7 @@ bool has_line_for(const char* file, const std::string& name, const std::string& 
 
 /// Returns true where this user has ranges of further user and group ids.
 bool has_user_ranges() {
-  passwd entry{};
-  passwd* found = nullptr;
-  std::vector<char> buffer(1U << 14U);
-  ::getpwuid_r(::getuid(), &entry, buffer.data(), buffer.size(), &found);
-  const std::string name = found == nullptr ? "" : found->pw_name;
+  const std::string name = base::user_name();
   const std::string id = std::to_string(::getuid());
   return has_line_for("/etc/subuid", name, id) && has_line_for("/etc/subgid", name, id);
 }
@@ -293,9 +285,8 @@ std::string loaded_image(const Start& start, const ImageTools& tools) {
     found = image_in_store(program, ids, tools);
   }
   if (found) return *found;
-  throw Error(ErrorKind::environment,
-              tools.place() + ": " + start.image.engine + " loaded the image as another one than " +
-                  in_words(ids));
+  throw_environment(tools.place() + ": " + start.image.engine +
+                    " loaded the image as another one than " + in_words(ids));
 }
 
 bool is_rootless(const Start& start, const ImageTools& tools) {

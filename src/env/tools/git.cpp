@@ -90,11 +90,6 @@ base::Environment variables_of(const LockRequest& request, const base::Environme
   return variables;
 }
 
-bool is_commit(const std::string& text) {
-  static const base::Form form("[0-9a-f]{40}");
-  return form.matches(text);
-}
-
 std::string scheme_of(const std::string& url) {
   return url.substr(0, url.find("://"));
 }
@@ -168,8 +163,17 @@ void require_repository_url(const std::string& url, const std::string& place) {
               "recipes and locks are for others to read: use git's credential helper or ~/.netrc");
 }
 
-/// Makes "../other.git" of a submodule whole, as seen from its parent's URL.
+}  // namespace
+
 std::string submodule_url(const std::string& parent, const std::string& url) {
+  // Many repositories name their parts as those who can push to them do.
+  static const base::Form as_url("ssh://[A-Za-z0-9_.-]+@([A-Za-z0-9.-]+)(?::22)?/([^:]+)");
+  static const base::Form as_place("[A-Za-z0-9_.-]+@([A-Za-z0-9.-]+):/?([^:]+)");
+  for (const base::Form* form : {&as_url, &as_place}) {
+    const auto parts = form->parts(url);
+    if (parts && parent.starts_with("https://"))
+      return "https://" + parts->at(1) + "/" + parts->at(2);
+  }
   if (!url.starts_with("./") && !url.starts_with("../")) return url;
   std::string base = parent;
   std::string rest = url;
@@ -186,6 +190,8 @@ std::string submodule_url(const std::string& parent, const std::string& url) {
   }
   return base + "/" + rest;
 }
+
+namespace {
 
 constexpr std::uint64_t block_bytes = 512;
 constexpr int deepest = 16;
@@ -232,9 +238,8 @@ Git::Git(const LockRequest& request, base::ProcessRunner& processes, const base:
       place_(place_of(request.context.spec.name)) {
   const auto program = base::find_program("git", search_path(variables_));
   if (!program) {
-    throw Error(ErrorKind::environment,
-                place_ + ": git not found on PATH",
-                "install it (Debian: apt install git) or load a module that has it");
+    throw_environment(place_ + ": git not found on PATH",
+                      "install it (Debian: apt install git) or load a module that has it");
   }
   program_ = program->string();
 }
@@ -252,11 +257,7 @@ base::ProcessResult Git::run(std::vector<std::string> arguments, const fs::path&
   const std::string& doing = command.argv[1];
   if (doing == "fetch" || doing == "ls-remote")
     command.silence_deadline = request_.limits.silence.value_or(silence);
-  base::ProcessResult result = processes_.run(command, request_.stop);
-  if (result.end == base::ProcessEnd::stopped) {
-    throw Error(ErrorKind::interrupted, place_ + ": stopped while git ran");
-  }
-  return result;
+  return run_unless_stopped(processes_, command, request_.stop, place_ + ": stopped while git ran");
 }
 
 void Git::fail(const base::ProcessResult& result, const std::string& doing) const {
@@ -289,7 +290,8 @@ std::string Git::version() {
 
 std::string Git::resolve(const std::string& url, const std::string& ref) {
   require_repository_url(url, place_);
-  if (is_commit(ref)) return ref;
+  static const base::Form commit_form("[0-9a-f]{40}");
+  if (commit_form.matches(ref)) return ref;
   const auto references =
       read_references(must({"ls-remote", "--quiet", "--", url}, {}, "asking " + url));
   std::map<std::string, std::string> found;
@@ -300,16 +302,15 @@ std::string Git::resolve(const std::string& url, const std::string& ref) {
   }
   const std::string shown = base::printable(ref.empty() ? "HEAD" : ref);
   if (found.empty()) {
-    throw Error(ErrorKind::environment,
-                place_ + ": " + url + " has no branch and no tag '" + shown + "'",
-                "\"ref\" is a branch, a tag, or all 40 digits of a commit");
+    throw_environment(place_ + ": " + url + " has no branch and no tag '" + shown + "'",
+                      "\"ref\" is a branch, a tag, or all 40 digits of a commit");
   }
   std::string commit = found.begin()->second;
   for (const auto& [name, other] : found) {
     if (other == commit) continue;
-    throw Error(ErrorKind::environment,
-                place_ + ": '" + shown + "' is a branch and a tag of " + url + ", which differ",
-                "write refs/heads/" + shown + " or refs/tags/" + shown);
+    throw_environment(
+        place_ + ": '" + shown + "' is a branch and a tag of " + url + ", which differ",
+        "write refs/heads/" + shown + " or refs/tags/" + shown);
   }
   return commit;
 }
@@ -362,8 +363,7 @@ std::vector<Git::Submodule> Git::submodules(const fs::path& repository,
     const std::string inside = place_ + ": submodule '" + base::printable(module.path) + "'";
     const auto named = urls.find(module.path);
     if (named == urls.end() || !base::is_safe_relative_path(module.path)) {
-      throw Error(
-          ErrorKind::environment,
+      throw_environment(
           inside + " of " + url +
               (named == urls.end() ? ": no URL in .gitmodules" : ": leads out of its repository"),
           "the repository must be mended");
@@ -372,10 +372,9 @@ std::vector<Git::Submodule> Git::submodules(const fs::path& repository,
     require_repository_url(module.url, inside);
     const std::string scheme = scheme_of(module.url);
     if (scheme != scheme_of(url) && scheme != "https") {
-      throw Error(ErrorKind::environment,
-                  inside + ": " + module.url + ": a repository of " + scheme_of(url) +
-                      ":// may not lead to " + scheme + "://",
-                  "its submodules are fetched from where it is, or by https");
+      throw_environment(inside + ": " + module.url + ": a repository of " + scheme_of(url) +
+                            ":// may not lead to " + scheme + "://",
+                        "its submodules are fetched from where it is, or by https");
     }
   }
   return found;

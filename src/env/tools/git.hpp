@@ -9,6 +9,10 @@
 
 namespace sabath::env {
 
+/// The whole URL of a submodule: "../other.git" as seen from its parent, and what .gitmodules names
+/// by ssh by https where the parent is fetched so.
+std::string submodule_url(const std::string& parent, const std::string& url);
+
 /// git, on a stranger's repository. The repository is bare, so that its hooks, filters, attributes
 /// and submodules have no effect. Few protocols are allowed.
 class Git {

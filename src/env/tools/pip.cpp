@@ -41,7 +41,24 @@ std::string pip_explanation(const std::string& errors) {
   });
 }
 
+/// Returns the requirements in conflict, which pip does not print among its errors.
+std::string conflict_in(const std::string& output) {
+  const auto begin = output.find("The conflict is caused by:");
+  if (begin == std::string::npos) return {};
+  return last_lines_in(output.substr(begin, output.find("\n\n", begin) - begin), 20);
+}
+
+/// Returns why pip tried again last.
+std::string broken_connection(const std::string& errors) {
+  const auto begin = errors.rfind("connection broken by");
+  return begin == std::string::npos
+             ? ""
+             : last_lines({errors.substr(begin, errors.find('\n', begin) - begin)});
+}
+
 bool is_unreachable(const std::string& errors) {
+  // A conflict may follow a connection that broke once.
+  if (errors.find("ResolutionImpossible") != std::string::npos) return false;
   base::Regex signs(
       "connection broken|Connection to|NewConnectionError|Read timed out|Max retries exceeded|"
       "IncompleteRead|ConnectionResetError");
@@ -202,12 +219,12 @@ PipProgram find_pip(const LayerContext& context,
     }
   }
   refuse_full_disk(made, place_of(context.spec.name) + ": cannot make a pip");
-  throw Error(ErrorKind::environment,
-              place_of(context.spec.name) + ": " + python.executable.string() + " has " +
-                  (python.pip.empty() ? "no pip" : "pip " + python.pip) +
-                  ", and could not make a newer one:" + pip_explanation(made.output + made.errors),
-              std::string("install pip ") + oldest_pip +
-                  " or newer for it (Debian: apt install python3-pip python3-venv), or uv");
+  throw_environment(
+      place_of(context.spec.name) + ": " + python.executable.string() + " has " +
+          (python.pip.empty() ? "no pip" : "pip " + python.pip) +
+          ", and could not make a newer one:" + pip_explanation(made.output + made.errors),
+      std::string("install pip ") + oldest_pip +
+          " or newer for it (Debian: apt install python3-pip python3-venv), or uv");
 }
 
 std::string hashed_requirements(const std::vector<spec::LockedPackage>& packages) {
@@ -252,11 +269,8 @@ base::ProcessResult Pip::run(std::vector<std::string> program, std::vector<std::
   command.environment = std::move(variables);
   command.deadline = request_.limits.wall.value_or(usual_build_time);
   command.silence_deadline = request_.limits.silence.value_or(usual_silence);
-  base::ProcessResult result = processes_.run(command, request_.stop);
-  if (result.end == base::ProcessEnd::stopped) {
-    throw Error(ErrorKind::interrupted, place_of(request_.context.spec.name) + ": interrupted");
-  }
-  return result;
+  return run_unless_stopped(
+      processes_, command, request_.stop, place_of(request_.context.spec.name) + ": interrupted");
 }
 
 void Pip::fail(const std::string& doing, const base::ProcessResult& result) const {
@@ -275,14 +289,18 @@ void Pip::fail(const std::string& doing, const base::ProcessResult& result) cons
   if (is_gone || is_unreachable(errors)) {
     throw Error(ErrorKind::transfer,
                 place + ": the index cannot be reached" +
-                    (is_gone ? ", or does not have it any more:" : ":") + output,
-                "'pip config list' shows the index; 'sabath env fetch RECIPE' on a machine with a "
-                "network fetches everything for the build into the cache");
+                    (is_gone ? ", or does not have it any more:" : ":") +
+                    broken_connection(errors) + output,
+                "PIP_INDEX_URL sets a mirror, HTTPS_PROXY a proxy, and 'pip config list' shows the "
+                "index; " +
+                    without_network(doing));
   }
-  throw Error(
-      ErrorKind::environment,
-      place + ": pip " + result.describe() + (output.empty() ? "" : ":") + output,
-      is_missing(errors)
+  const std::string conflict = conflict_in(result.output);
+  const std::string said = output + conflict;
+  throw_environment(
+      place + ": pip " + result.describe() + (said.empty() ? "" : ":") + said,
+      !conflict.empty() ? "change one of these requirements or constraints in the recipe"
+      : is_missing(errors)
           ? "check the name and the index; only wheels for this Python and platform are used, "
             "and \"from_source\" names packages to build here, which runs their code"
           : "");

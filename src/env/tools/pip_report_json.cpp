@@ -1,6 +1,5 @@
+#include "layers/layer_variables.hpp"
 #include "pip.hpp"
-
-#include <sabath/base/error.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -38,8 +37,7 @@ base::Digest digest_of(const json& archive, const std::string& url, const std::s
   }
   constexpr std::string_view local = "file://";
   if (url.starts_with(local)) return base::digest_file(path_of(url).substr(local.size()));
-  throw base::Error(base::ErrorKind::environment,
-                    place + ": the index gives no SHA-256 of " + path_of(url),
+  throw_environment(place + ": the index gives no SHA-256 of " + path_of(url),
                     "a lock needs digests: use an index that has them");
 }
 
@@ -51,8 +49,7 @@ spec::LockedPackage package_of(const json& item, const std::string& place) {
   package.version = item.at("metadata").at("version");
   package.requested = item.value("requested", false);
   if (item.value("is_direct", false) || !info.contains("archive_info")) {
-    throw base::Error(base::ErrorKind::environment,
-                      place + ": " + package.name + " comes from a URL or a folder",
+    throw_environment(place + ": " + package.name + " comes from a URL or a folder",
                       "only packages of an index have versions and digests that last");
   }
   const std::string path = path_of(url);
@@ -71,8 +68,7 @@ std::vector<spec::LockedPackage> read_pip_report(const std::string& text,
     for (const json& item : report.at("install"))
       packages.push_back(package_of(item, place));
   } catch (const json::exception& error) {
-    throw base::Error(base::ErrorKind::environment,
-                      place + ": pip's report cannot be read: " + error.what());
+    throw_environment(place + ": pip's report cannot be read: " + error.what());
   }
   std::ranges::sort(packages, {}, &spec::LockedPackage::name);
   return packages;

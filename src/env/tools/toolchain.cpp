@@ -64,8 +64,7 @@ std::optional<std::string> Toolchain::first_line(std::vector<std::string> comman
     return std::nullopt;
   }
   if (result.end == base::ProcessEnd::timed_out) {
-    throw base::Error(base::ErrorKind::environment,
-                      "'" + base::quote_command(question.argv) + "': did not end within " +
+    throw_environment("'" + base::quote_command(question.argv) + "': did not end within " +
                           std::to_string(question_deadline.count()) +
                           " s, so it is not known what it is",
                       "is its file system slow? If it knows no such option, put a script of its "

@@ -1,5 +1,6 @@
 #include "failed_rank.hpp"
 
+#include <sabath/base/file.hpp>
 #include <sabath/base/file_end.hpp>
 #include <sabath/base/text/regex.hpp>
 

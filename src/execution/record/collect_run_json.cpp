@@ -101,7 +101,11 @@ std::optional<CurrentRecord> read_current(const home::RunFiles& files) {
 std::optional<spec::RunRecord> read_current_summary(const home::RunFiles& files) {
   const auto file = files.record_file();
   if (!file) return std::nullopt;
-  spec::RunRecord record = spec::parse_run_summary(base::read_file(*file), file->string());
+  const std::string text = base::read_file(*file);
+  // Who executed a reused stage stands in the stages, which a summary leaves out.
+  const bool reuses = text.find("\"reused\"") != std::string::npos;
+  spec::RunRecord record = reuses ? spec::parse_run_record(text, file->string())
+                                  : spec::parse_run_summary(text, file->string());
   if (const int newest = newest_in(files.collections()); newest > 0)
     record.metrics = read_collection(files.collections() / std::to_string(newest)).metrics;
   return record;

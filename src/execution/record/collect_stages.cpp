@@ -31,6 +31,27 @@ std::string wanted_text(const spec::MetricSpec& metric) {
   return base::printable(text);
 }
 
+/// "; did you mean 'loss', which stage train reports?"; empty if no undeclared metric is near.
+std::string nearest_text(const spec::MetricSpec& metric,
+                         const std::vector<spec::MetricSpec>& declared,
+                         const std::vector<spec::MetricSummary>& found) {
+  std::vector<std::string> names;
+  std::map<std::string, const spec::MetricSummary*> by_name;
+  for (const spec::MetricSummary& summary : found) {
+    if (std::ranges::find(declared, summary.name, &spec::MetricSpec::name) != declared.end())
+      continue;
+    for (const std::string& name : {summary.name, summary.stream + "/" + summary.name}) {
+      names.push_back(name);
+      by_name.emplace(name, &summary);
+    }
+  }
+  const std::string guess = base::nearest(metric.key(), names);
+  if (guess.empty()) return {};
+  const spec::MetricSummary& near = *by_name.at(guess);
+  return base::printable("; did you mean '" + near.name + "', which stage " + near.stream +
+                         " reports?");
+}
+
 void append(std::vector<std::string>& notes, const std::string& note) {
   if (notes.size() < max_notes) notes.push_back(base::redact(note));
 }
@@ -89,7 +110,8 @@ std::vector<std::string> CollectedStages::missing(
     append(lines,
            "metric '" + base::printable(metric.name) + "' was not found: " + wanted_text(metric) +
                (searched.empty() ? "; there was no file to search"
-                                 : "; searched " + base::printable(searched)));
+                                 : "; searched " + base::printable(searched)) +
+               nearest_text(metric, declared, metrics));
   }
   return lines;
 }

@@ -6,7 +6,7 @@
 #include <sabath/home/tuning_variables.hpp>
 #include <sabath/provenance/code_watch.hpp>
 #include <sabath/provenance/command_inputs.hpp>
-#include <sabath/spec/environment_differences.hpp>
+#include <sabath/spec/environment_spec.hpp>
 #include <sabath/spec/facet.hpp>
 #include <sabath/spec/run_record.hpp>
 
@@ -131,7 +131,7 @@ void take_plan(const spec::RunPlan& plan, const spec::Recipe& recipe, spec::RunR
   record.user = plan.launch.contains("user") ? plan.launch.at("user") : "";
   record.recipe_name = recipe.name;
   record.recipe_digest = recipe.digest();
-  record.recipe_definition = recipe.definition_digest();
+  record.recipe_definition = recipe.definition_digest(plan.parameters);
   record.recipe_text = plan.recipe_text;
   record.model = recipe.model;
   record.parameters = plan.parameters;

@@ -9,7 +9,7 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/process/stop_wait.hpp>
+#include <sabath/base/process/stop_signal.hpp>
 #include <sabath/base/text/text_table.hpp>
 
 #include <fmt/chrono.h>

@@ -20,9 +20,7 @@ SharedLibrary::SharedLibrary(const std::string& name)
 }
 
 std::string process_name(unsigned pid, const std::filesystem::path& root) {
-  std::error_code code;
-  const auto space = std::filesystem::read_symlink(root / "proc/self/ns/pid", code);
-  if (code || space != machines_own) return {};
+  if (link_text(root / "proc/self/ns/pid") != machines_own) return {};
   return read_fact(root / "proc" / std::to_string(pid) / "comm").value_or("");
 }
 

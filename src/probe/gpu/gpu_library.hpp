@@ -8,7 +8,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <vector>
 
 namespace sabath::probe {
@@ -40,6 +39,20 @@ class GpuLibrary {
   /// Returns the energy by the device's counter, since some moment; nothing without a counter.
   virtual std::optional<double> energy_j(std::size_t device) const = 0;
 };
+
+using GpuLibraries = std::vector<std::unique_ptr<GpuLibrary>>;
+
+/// Opens the libraries of all makers; this is the only list of them. One that is not here says why.
+GpuLibraries open_gpu_libraries(const ProbeSources& sources);
+
+/// Calls a function of such a library that writes one value last; nothing where it is missing or
+/// fails.
+template <class Value, class... Parameters, class... Arguments>
+std::optional<Value> value_from(int (*function)(Parameters...), Arguments... arguments) {
+  Value value{};
+  if (function == nullptr || function(arguments..., &value) != 0) return std::nullopt;
+  return value;
+}
 
 /// A shared library, loaded as long as this object lives.
 class SharedLibrary {

@@ -1,7 +1,16 @@
-#include "gpu_libraries.hpp"
+#include "nvml.hpp"
 #include "probes.hpp"
+#include "rocm_smi.hpp"
 
 namespace sabath::probe {
+
+GpuLibraries open_gpu_libraries(const ProbeSources& sources) {
+  GpuLibraries libraries;
+  libraries.push_back(std::make_unique<Nvml>(sources));
+  libraries.push_back(std::make_unique<RocmSmi>(sources));
+  return libraries;
+}
+
 /// GPUs of all vendors. Not kept: power limit, MIG, clocks and the driver may change at any time.
 void probe_gpus(const ProbeSources& sources, base::ProcessRunner&, spec::HostFacts& facts) {
   facts.gpus.clear();

@@ -1,11 +1,10 @@
 #pragma once
 
-#include "gpu_libraries.hpp"
+#include "gpu_library.hpp"
 
 #include <sabath/probe/visible_gpus.hpp>
 #include <sabath/spec/run_usage.hpp>
 
-#include <utility>
 #include <vector>
 
 namespace sabath::probe {

@@ -18,14 +18,6 @@ std::string text_of(Function* function, Arguments... arguments) {
   return text.data();
 }
 
-/// Calls an NVML function that writes one number; nothing where it is missing or fails.
-template <class Number, class... Parameters, class... Arguments>
-std::optional<Number> nvml_value(nvml::Result (*function)(Parameters...), Arguments... arguments) {
-  Number number{};
-  if (function == nullptr || function(arguments..., &number) != success) return std::nullopt;
-  return number;
-}
-
 template <class To, class From>
 std::optional<To> as(const std::optional<From>& number, To factor = 1) {
   if (!number) return std::nullopt;
@@ -64,7 +56,7 @@ std::vector<nvml::ProcessInfo> list_of(nvml::ProcessList function, Device device
 
 std::vector<Device> parts_of(const nvml::Functions& functions, Device device) {
   std::vector<Device> parts;
-  const auto most = nvml_value<unsigned>(functions.max_mig_count, device).value_or(0);
+  const auto most = value_from<unsigned>(functions.max_mig_count, device).value_or(0);
   for (unsigned index = 0; index < most && functions.mig_handle != nullptr; ++index) {
     Device part = nullptr;
     if (functions.mig_handle(device, index, &part) == success) parts.push_back(part);
@@ -163,15 +155,15 @@ spec::GpuFacts Nvml::facts_of(Device device) const {
   gpu.name = text_of(f.name, device);
   gpu.uuid = text_of(f.uuid, device);
   gpu.driver = text_of(f.driver_version);
-  if (const auto pci = nvml_value<nvml::PciInfo>(f.pci_info, device)) gpu.pci_bus = pci->bus_id;
-  const auto memory = nvml_value<nvml::Memory>(f.memory_info, device);
+  if (const auto pci = value_from<nvml::PciInfo>(f.pci_info, device)) gpu.pci_bus = pci->bus_id;
+  const auto memory = value_from<nvml::Memory>(f.memory_info, device);
   gpu.memory_bytes = memory ? memory->total : 0;
-  gpu.power_limit_w = nvml_value<unsigned>(f.enforced_power_limit, device).value_or(0) / 1000.0;
-  gpu.clock_mhz = as<int>(nvml_value<unsigned>(f.clock, device, nvml::clock_sm)).value_or(0);
+  gpu.power_limit_w = value_from<unsigned>(f.enforced_power_limit, device).value_or(0) / 1000.0;
+  gpu.clock_mhz = as<int>(value_from<unsigned>(f.clock, device, nvml::clock_sm)).value_or(0);
   gpu.max_clock_mhz =
-      as<int>(nvml_value<unsigned>(f.max_clock, device, nvml::clock_sm)).value_or(0);
-  gpu.memory_clock_mhz = as<int>(nvml_value<unsigned>(f.clock, device, nvml::clock_memory));
-  gpu.temperature_c = as<double>(nvml_value<unsigned>(f.temperature, device, nvml::sensor_gpu));
+      as<int>(value_from<unsigned>(f.max_clock, device, nvml::clock_sm)).value_or(0);
+  gpu.memory_clock_mhz = as<int>(value_from<unsigned>(f.clock, device, nvml::clock_memory));
+  gpu.temperature_c = as<double>(value_from<unsigned>(f.temperature, device, nvml::sensor_gpu));
   gpu.mig = mig_of(f, device);
   gpu.ecc = ecc_of(f, device);
   return gpu;
@@ -211,17 +203,17 @@ GpuState Nvml::state(std::size_t index) const {
   const auto& f = functions_;
   const Device device = devices_[index];
   GpuState state;
-  if (const auto use = nvml_value<nvml::Utilization>(f.utilization, device)) {
+  if (const auto use = value_from<nvml::Utilization>(f.utilization, device)) {
     state.utilisation = use->gpu / 100.0;
   }
-  if (const auto memory = nvml_value<nvml::Memory>(f.memory_info, device)) {
+  if (const auto memory = value_from<nvml::Memory>(f.memory_info, device)) {
     state.memory_bytes = memory->used;
   }
-  state.power_w = as<double>(nvml_value<unsigned>(f.power, device), 1e-3);
-  state.temperature_c = as<double>(nvml_value<unsigned>(f.temperature, device, nvml::sensor_gpu));
-  state.clock_mhz = as<int>(nvml_value<unsigned>(f.clock, device, nvml::clock_sm));
-  state.memory_clock_mhz = as<int>(nvml_value<unsigned>(f.clock, device, nvml::clock_memory));
-  const auto reasons = nvml_value<unsigned long long>(f.slowdown, device).value_or(0);
+  state.power_w = as<double>(value_from<unsigned>(f.power, device), 1e-3);
+  state.temperature_c = as<double>(value_from<unsigned>(f.temperature, device, nvml::sensor_gpu));
+  state.clock_mhz = as<int>(value_from<unsigned>(f.clock, device, nvml::clock_sm));
+  state.memory_clock_mhz = as<int>(value_from<unsigned>(f.clock, device, nvml::clock_memory));
+  const auto reasons = value_from<unsigned long long>(f.slowdown, device).value_or(0);
   for (const auto& [bit, name] : nvml::slowdown_reasons) {
     if ((reasons & bit) != 0) state.throttled.emplace_back(name);
   }
@@ -229,7 +221,7 @@ GpuState Nvml::state(std::size_t index) const {
 }
 
 std::optional<double> Nvml::energy_j(std::size_t device) const {
-  return as<double>(nvml_value<unsigned long long>(functions_.energy, devices_[device]), 1e-3);
+  return as<double>(value_from<unsigned long long>(functions_.energy, devices_[device]), 1e-3);
 }
 
 }  // namespace sabath::probe

@@ -13,14 +13,6 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t name_size = 256;
 
-/// Calls a function that writes one number last; nothing where it is missing or fails.
-template <class Number, class... Parameters, class... Arguments>
-std::optional<Number> rsmi_value(rsmi::Status (*function)(Parameters...), Arguments... arguments) {
-  Number number{};
-  if (function == nullptr || function(arguments..., &number) != rsmi::success) return std::nullopt;
-  return number;
-}
-
 std::optional<double> watts(const std::optional<std::uint64_t>& microwatts) {
   if (!microwatts) return std::nullopt;
   return static_cast<double>(*microwatts) * 1e-6;
@@ -81,20 +73,20 @@ void RocmSmi::start() {
               (has_words ? std::string(text) : "error " + std::to_string(status));
     return;
   }
-  count_ = rsmi_value<std::uint32_t>(functions_.count).value_or(0);
+  count_ = value_from<std::uint32_t>(functions_.count).value_or(0);
   if (count_ == 0) reason_ = "no device of AMD's";
 }
 
 /// Returns the UUID of rocm-smi and HIP; without a serial number the PCI address.
 std::string RocmSmi::uuid(std::size_t device) const {
   const auto index = static_cast<std::uint32_t>(device);
-  const auto id = rsmi_value<std::uint64_t>(functions_.unique_id, index).value_or(0);
+  const auto id = value_from<std::uint64_t>(functions_.unique_id, index).value_or(0);
   return id != 0 ? fmt::format("GPU-{:016x}", id) : "GPU-" + pci_address(index);
 }
 
 /// Domain, bus, device and function as rsmi_dev_pci_id_get packs them.
 std::string RocmSmi::pci_address(std::uint32_t device) const {
-  const auto id = rsmi_value<std::uint64_t>(functions_.pci_id, device);
+  const auto id = value_from<std::uint64_t>(functions_.pci_id, device);
   if (!id) return {};
   return fmt::format(
       "{:04x}:{:02x}:{:02x}.{}", *id >> 32U, (*id >> 8U) & 0xffU, (*id >> 3U) & 0x1fU, *id & 0x7U);
@@ -113,7 +105,7 @@ std::optional<int> RocmSmi::clock_mhz(std::uint32_t device, const char* file) co
 std::optional<double> RocmSmi::temperature_c(std::uint32_t device) const {
   for (const auto sensor : {rsmi::sensor_junction, rsmi::sensor_edge}) {
     const auto thousandths =
-        rsmi_value<std::int64_t>(functions_.temperature, device, sensor, rsmi::temperature_current);
+        value_from<std::int64_t>(functions_.temperature, device, sensor, rsmi::temperature_current);
     if (thousandths) return static_cast<double>(*thousandths) * 1e-3;
   }
   return std::nullopt;
@@ -150,12 +142,12 @@ std::vector<spec::GpuFacts> RocmSmi::facts(std::size_t index) const {
   gpu.uuid = uuid(index);
   gpu.pci_bus = pci_address(device);
   gpu.memory_bytes =
-      rsmi_value<std::uint64_t>(f.memory_total, device, rsmi::memory_vram).value_or(0);
-  gpu.power_limit_w = watts(rsmi_value<std::uint64_t>(f.power_cap, device, 0U)).value_or(0);
+      value_from<std::uint64_t>(f.memory_total, device, rsmi::memory_vram).value_or(0);
+  gpu.power_limit_w = watts(value_from<std::uint64_t>(f.power_cap, device, 0U)).value_or(0);
   gpu.clock_mhz = clock_mhz(device, "freq1_input").value_or(0);
   gpu.memory_clock_mhz = clock_mhz(device, "freq2_input");
   gpu.temperature_c = temperature_c(device);
-  const auto ecc = rsmi_value<std::uint64_t>(f.ecc_blocks, device);
+  const auto ecc = value_from<std::uint64_t>(f.ecc_blocks, device);
   gpu.ecc = !ecc ? "unknown" : (*ecc & rsmi::block_memory) != 0 ? "on" : "off";
   gpu.processes = processes_of(device);
   return {gpu};
@@ -165,12 +157,12 @@ GpuState RocmSmi::state(std::size_t index) const {
   const auto& f = functions_;
   const auto device = static_cast<std::uint32_t>(index);
   GpuState state;
-  if (const auto percent = rsmi_value<std::uint32_t>(f.busy, device)) {
+  if (const auto percent = value_from<std::uint32_t>(f.busy, device)) {
     state.utilisation = *percent / 100.0;
   }
-  state.memory_bytes = rsmi_value<std::uint64_t>(f.memory_usage, device, rsmi::memory_vram);
-  state.power_w = watts(rsmi_value<std::uint64_t>(f.socket_power, device));
-  if (!state.power_w) state.power_w = watts(rsmi_value<std::uint64_t>(f.power_average, device, 0U));
+  state.memory_bytes = value_from<std::uint64_t>(f.memory_usage, device, rsmi::memory_vram);
+  state.power_w = watts(value_from<std::uint64_t>(f.socket_power, device));
+  if (!state.power_w) state.power_w = watts(value_from<std::uint64_t>(f.power_average, device, 0U));
   state.temperature_c = temperature_c(device);
   state.clock_mhz = clock_mhz(device, "freq1_input");
   state.memory_clock_mhz = clock_mhz(device, "freq2_input");

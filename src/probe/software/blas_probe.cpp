@@ -1,9 +1,9 @@
 #include "fact_file.hpp"
+#include "mount_table.hpp"
 #include "probes.hpp"
 
+#include <sabath/base/process/variables.hpp>
 #include <sabath/base/text/regex.hpp>
-
-#include <sstream>
 
 namespace sabath::probe {
 namespace {
@@ -32,14 +32,8 @@ fs::path find_in_cache(const std::string& cache, std::string_view name) {
 /// Searches as the loader: LD_LIBRARY_PATH, the cache, the default folders.
 fs::path find_library(const fs::path& root) {
   std::error_code problem;
-  std::vector<fs::path> folders;
-  const auto environment = base::current_environment();
-  if (const auto path = environment.find("LD_LIBRARY_PATH"); path != environment.end()) {
-    std::istringstream stream(path->second);
-    for (std::string folder; std::getline(stream, folder, ':');) {
-      if (!folder.empty()) folders.emplace_back(folder);
-    }
-  }
+  const auto named = split(base::variable_of(base::current_environment(), "LD_LIBRARY_PATH"), ':');
+  std::vector<fs::path> folders(named.begin(), named.end());
   const auto search = [&](std::string_view name) -> fs::path {
     for (const auto& folder : folders) {
       if (fs::exists(folder / name, problem)) return folder / name;

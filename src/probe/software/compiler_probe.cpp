@@ -1,30 +1,14 @@
 #include "probes.hpp"
 
 #include <sabath/base/error.hpp>
-
-#include <fmt/format.h>
+#include <sabath/base/file_stamp.hpp>
 
 #include <chrono>
-
-#include <sys/stat.h>
 
 namespace sabath::probe {
 namespace {
 
 constexpr std::string_view compilers[] = {"cc", "c++", "gfortran"};
-
-/// Returns the state of a file, as make and ccache compare it.
-std::string stamp(const std::filesystem::path& path) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) return "none";
-  return fmt::format("{} {} {} {} {}.{}",
-                     path.string(),
-                     status.st_dev,
-                     status.st_ino,
-                     status.st_size,
-                     status.st_ctim.tv_sec,
-                     status.st_ctim.tv_nsec);
-}
 
 /// Returns the first line of --version; empty where the program fails or hangs.
 std::string first_line(base::ProcessRunner& processes, const std::string& program) {
@@ -53,7 +37,8 @@ std::string compilers_witness(const ProbeSources& sources) {
   std::string text = path->second;
   for (const auto compiler : compilers) {
     const auto program = base::find_program(compiler, path->second);
-    text += "\n" + (program ? stamp(*program) : "none");
+    const auto stamp = program ? base::stamp_of_any(*program) : std::nullopt;
+    text += "\n" + (stamp ? program->string() + " " + stamp->text() : "none");
   }
   return text;
 }

@@ -4,6 +4,7 @@
 #include <sabath/base/unique_fd.hpp>
 
 #include <elf.h>
+#include <fmt/format.h>
 #include <link.h>
 
 #include <algorithm>
@@ -48,14 +49,8 @@ std::optional<Value> value_in(std::string_view bytes, std::size_t offset = 0) {
 }
 
 std::string hexadecimal(std::string_view bytes) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string text;
-  for (const char c : bytes) {
-    const auto byte = static_cast<unsigned char>(c);
-    text += digits[byte >> 4U];
-    text += digits[byte & 15U];
-  }
-  return text;
+  const auto* const first = reinterpret_cast<const unsigned char*>(bytes.data());
+  return fmt::format("{:02x}", fmt::join(first, first + bytes.size(), ""));
 }
 
 std::size_t padded(std::size_t size) {

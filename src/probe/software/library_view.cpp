@@ -1,6 +1,7 @@
 #include "library_view.hpp"
 
 #include "elf_file.hpp"
+#include "fact_file.hpp"
 #include "memory_map.hpp"
 
 #include <sabath/base/text/text_table.hpp>
@@ -11,7 +12,6 @@
 #include <array>
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 namespace sabath::probe {
@@ -32,12 +32,6 @@ std::string whole_text(const fs::path& path) {
   for (ssize_t got = 0; (got = ::read(fd.get(), buffer.data(), buffer.size())) > 0;)
     text.append(buffer.data(), static_cast<std::size_t>(got));
   return text;
-}
-
-/// Reads a link of /proc; empty where it is unreadable or its process has ended.
-std::string link_text(const fs::path& link) {
-  std::error_code code;
-  return fs::read_symlink(link, code).string();
 }
 
 bool is_same_file(const std::optional<base::FileStamp>& a,

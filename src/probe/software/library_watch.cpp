@@ -1,7 +1,6 @@
 #include "library_view.hpp"
 #include "watch/thread_cpu.hpp"
 
-#include <sabath/base/process/process_table.hpp>
 #include <sabath/probe/library_watch.hpp>
 
 #include <algorithm>
@@ -11,8 +10,6 @@
 #include <stop_token>
 #include <system_error>
 #include <thread>
-
-#include <unistd.h>
 
 namespace sabath::probe {
 namespace {

@@ -1,7 +1,10 @@
+#include "fact_file.hpp"
+
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/process/variables.hpp>
 #include <sabath/probe/python_packages.hpp>
+#include <sabath/spec/package_lock.hpp>
 
 #include <algorithm>
 #include <optional>
@@ -15,12 +18,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t longest_metadata = 64U << 10U;
-
-std::string trimmed(const std::string& text) {
-  const std::size_t first = text.find_first_not_of(" \t\r");
-  if (first == std::string::npos) return "";
-  return text.substr(first, text.find_last_not_of(" \t\r") + 1 - first);
-}
 
 std::string text_of(const fs::path& file) {
   try {
@@ -56,7 +53,7 @@ std::optional<std::map<std::string, std::string>> virtual_environment(const fs::
     const std::string line = text.substr(at, end - at);
     const std::size_t equals = line.find('=');
     if (equals != std::string::npos)
-      keys[trimmed(line.substr(0, equals))] = trimmed(line.substr(equals + 1));
+      keys[std::string(trimmed(line.substr(0, equals)))] = trimmed(line.substr(equals + 1));
     at = end + 1;
   }
   return keys;
@@ -119,18 +116,6 @@ std::vector<fs::path> folders_of(const fs::path& interpreter,
   return folders;
 }
 
-/// "Foo_Bar" and "foo.bar" are "foo-bar" (PEP 503).
-std::string normalised(std::string_view name) {
-  std::string normal;
-  for (const char c : name) {
-    const bool joins = c == '-' || c == '_' || c == '.';
-    if (joins && (normal.empty() || normal.back() == '-')) continue;
-    const bool upper = c >= 'A' && c <= 'Z';
-    normal += joins ? '-' : upper ? static_cast<char>(c - 'A' + 'a') : c;
-  }
-  return normal;
-}
-
 /// Name and version, of "numpy-2.4.6.dist-info" or "six-1.16.0-py3.11.egg-info".
 std::optional<std::pair<std::string, std::string>> package_of(std::string entry) {
   const bool is_egg = entry.ends_with(".egg-info");
@@ -139,7 +124,7 @@ std::optional<std::pair<std::string, std::string>> package_of(std::string entry)
   if (is_egg) entry = entry.substr(0, entry.rfind("-py"));
   const std::size_t dash = entry.find('-');
   if (dash == std::string::npos || dash == 0 || dash + 1 == entry.size()) return std::nullopt;
-  return std::pair(normalised(entry.substr(0, dash)), entry.substr(dash + 1));
+  return std::pair(spec::normal_package_name(entry.substr(0, dash)), entry.substr(dash + 1));
 }
 
 }  // namespace

@@ -22,10 +22,6 @@ struct Membership {
 constexpr std::string_view unified_type = "cgroup2";
 constexpr std::string_view legacy_type = "cgroup";
 
-bool contains(const std::vector<std::string>& items, const std::string& item) {
-  return std::find(items.begin(), items.end(), item) != items.end();
-}
-
 std::vector<Membership> read_memberships(const fs::path& root) {
   std::vector<Membership> memberships;
   for (const auto& line : split(read_fact(root / "proc/self/cgroup").value_or(""), '\n')) {
@@ -36,11 +32,6 @@ std::vector<Membership> read_memberships(const fs::path& root) {
         {split(line.substr(first + 1, second - first - 1), ','), line.substr(second + 1)});
   }
   return memberships;
-}
-
-/// Mount point of a cgroup file system, beneath the probe's root.
-fs::path point_of(const Mount& mount, const fs::path& root) {
-  return root / mount.point.relative_path();
 }
 
 /// Returns the visible folders of `group` and of the groups above it, nearest first. For a group
@@ -125,10 +116,11 @@ std::vector<Standing> standings(const fs::path& root) {
       const bool unified = mount.type == unified_type;
       if (!unified && mount.type != legacy_type) continue;
       if (unified != membership.controllers.empty()) continue;
-      const auto folders = folders_of(mount, point_of(mount, root), membership.group);
+      const auto folders = folders_of(mount, root / mount.point.relative_path(), membership.group);
       if (unified) result.push_back({"", folders});
       for (const auto& controller : membership.controllers) {
-        if (contains(mount.super_options, controller)) result.push_back({controller, folders});
+        if (std::ranges::find(mount.super_options, controller) != mount.super_options.end())
+          result.push_back({controller, folders});
       }
     }
   }

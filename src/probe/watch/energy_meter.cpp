@@ -219,10 +219,6 @@ bool is_summed(const spec::EnergyReading& reading,
   return reading.device.find('/') == std::string::npos || reading.device.ends_with("/dram");
 }
 
-std::string joined(const std::vector<std::string>& lines) {
-  return fmt::format("{}", fmt::join(lines, "; "));
-}
-
 }  // namespace
 
 EnergySources find_energy_sources(const fs::path& root,
@@ -284,7 +280,8 @@ std::string energy_text(const std::vector<spec::EnergyReading>& readings,
         fmt::format("{} {:.1f} J ({})", reading.device, reading.joules, reading.method));
   }
   if (parts.empty()) {
-    return "none: " + (missing.empty() ? "no counter could be read twice" : joined(missing));
+    if (missing.empty()) return "none: no counter could be read twice";
+    return fmt::format("none: {}", fmt::join(missing, "; "));
   }
   return fmt::format("{:.1f} J: {}", total_j, fmt::join(parts, ", "));
 }

@@ -3,8 +3,6 @@
 #include "fact_file.hpp"
 #include "mount_table.hpp"
 
-#include <sabath/base/process/process_table.hpp>
-
 namespace sabath::probe {
 namespace {
 

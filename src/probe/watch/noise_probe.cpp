@@ -1,7 +1,6 @@
 #include "fact_file.hpp"
 #include "probes.hpp"
 
-#include <sabath/base/process/process_table.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/spec/host_facts.hpp>
 

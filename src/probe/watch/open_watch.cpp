@@ -1,3 +1,4 @@
+#include "fact_file.hpp"
 #include "open_events.hpp"
 #include "thread_cpu.hpp"
 
@@ -47,9 +48,8 @@ constexpr unsigned fork_event = 1;
 
 /// The kernel sends reports only to listeners in the initial namespaces.
 bool is_in_first_namespaces() {
-  std::error_code code;
-  return std::filesystem::read_symlink("/proc/self/ns/pid", code).native() == "pid:[4026531836]" &&
-         std::filesystem::read_symlink("/proc/self/ns/user", code).native() == "user:[4026531837]";
+  return link_text("/proc/self/ns/pid") == "pid:[4026531836]" &&
+         link_text("/proc/self/ns/user") == "user:[4026531837]";
 }
 
 bool notify_kernel(int fd, proc_cn_mcast_op wish) noexcept {
@@ -157,13 +157,6 @@ std::int64_t file_clock_ns() {
   return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
-std::string link_text(const char* link) {
-  std::array<char, 4096> buffer{};
-  const ssize_t length = ::readlink(link, buffer.data(), buffer.size());
-  if (length <= 0 || static_cast<std::size_t>(length) == buffer.size()) return {};
-  return {buffer.data(), static_cast<std::size_t>(length)};
-}
-
 }  // namespace
 
 /// Finds the child of this process from which a process descends.
@@ -175,8 +168,8 @@ class Descent {
   /// Returns true where a descendant sees other files under the paths of this process.
   bool sees_other_files(int pid) const {
     const fs::path folder = proc_ / std::to_string(pid);
-    const std::string mounts = link_text((folder / "ns" / "mnt").c_str());
-    const std::string root = link_text((folder / "root").c_str());
+    const std::string mounts = link_text(folder / "ns" / "mnt");
+    const std::string root = link_text(folder / "root");
     return (!mounts.empty() && mounts != own_mounts_) || (!root.empty() && root != "/");
   }
 
@@ -286,7 +279,7 @@ struct OpenWatch::State {
     if (!found && is_root(pid)) found = pid;
     const int root = found.value_or(0);
     if (found && root == 0) return;
-    const std::string path = link_text(fmt::format("/proc/self/fd/{}", fd).c_str());
+    const std::string path = link_text(fmt::format("/proc/self/fd/{}", fd));
     if (!is_wanted(path)) return;
     const bool is_elsewhere = found && descent.sees_other_files(pid);
     const std::lock_guard lock(mutex);
@@ -404,7 +397,7 @@ bool OpenWatch::look_at(int pid, const std::string& stage) {
   for (fs::directory_iterator at(folder / "fd", code), end; !code && at != end;
        at.increment(code)) {
     if (++looked_at > most_descriptors) break;
-    const std::string path = link_text(at->path().c_str());
+    const std::string path = link_text(at->path());
     if (!state_->is_wanted(path)) continue;
     struct stat status {};
     if (::stat(at->path().c_str(), &status) != 0) continue;

@@ -4,8 +4,9 @@
 
 #include <sabath/base/process/process_table.hpp>
 
+#include <algorithm>
 #include <deque>
-#include <map>
+#include <iterator>
 
 #include <unistd.h>
 
@@ -35,10 +36,6 @@ Io read_io(const fs::path& file) {
           parse_number(find_field(text, "write_bytes")).value_or(0)};
 }
 
-std::uint64_t minus(std::uint64_t a, std::uint64_t b) {
-  return a > b ? a - b : 0;
-}
-
 }  // namespace
 
 void add_process(int pid, const fs::path& proc, ProcessUse& use) {
@@ -59,48 +56,34 @@ ProcessTree::ProcessTree(fs::path proc, int root) : proc_(std::move(proc)), root
 }
 
 ProcessUse ProcessTree::look() const {
+  std::multimap<int, int> all;
+  if (!has_children_files_) all = every_child();
+  const auto children_of = [&](int pid) {
+    if (has_children_files_) return base::children_of(pid, proc_);
+    std::vector<int> children;
+    const auto [first, last] = all.equal_range(pid);
+    std::transform(first, last, std::back_inserter(children), [](auto& one) { return one.second; });
+    return children;
+  };
   ProcessUse use;
-  if (has_children_files_) {
-    look_beneath(use);
-  } else {
-    look_at_all(use);
-  }
-  return use;
-}
-
-void ProcessTree::look_beneath(ProcessUse& use) const {
-  std::deque<int> waiting{root_};
-  while (!waiting.empty()) {
-    for (const int child : base::children_of(waiting.front(), proc_)) {
+  for (std::deque<int> waiting{root_}; !waiting.empty(); waiting.pop_front()) {
+    for (const int child : children_of(waiting.front())) {
       const auto stat = base::process_stat(child, proc_);
       if (!stat) continue;
       add(*stat, use);
       add_io(child, proc_, use);
       waiting.push_back(child);
     }
-    waiting.pop_front();
   }
+  return use;
 }
 
-void ProcessTree::look_at_all(ProcessUse& use) const {
-  std::map<int, base::ProcessStat> stats;
+std::multimap<int, int> ProcessTree::every_child() const {
   std::multimap<int, int> children;
   for (const int pid : base::numbered_entries(proc_)) {
-    const auto stat = base::process_stat(pid, proc_);
-    if (!stat) continue;
-    stats.emplace(pid, *stat);
-    children.emplace(stat->parent, pid);
+    if (const auto stat = base::process_stat(pid, proc_)) children.emplace(stat->parent, pid);
   }
-  std::deque<int> waiting{root_};
-  while (!waiting.empty()) {
-    const auto [first, last] = children.equal_range(waiting.front());
-    for (auto it = first; it != last; ++it) {
-      add(stats.at(it->second), use);
-      add_io(it->second, proc_, use);
-      waiting.push_back(it->second);
-    }
-    waiting.pop_front();
-  }
+  return children;
 }
 
 ProcessUse ProcessTree::dead_children_io() const {
@@ -108,7 +91,8 @@ ProcessUse ProcessTree::dead_children_io() const {
   auto rest = read_io(process / "io");
   for (const int task : base::numbered_entries(process / "task")) {
     const auto own = read_io(process / "task" / std::to_string(task) / "io");
-    rest = {minus(rest.read_bytes, own.read_bytes), minus(rest.write_bytes, own.write_bytes)};
+    rest = {difference(rest.read_bytes, own.read_bytes),
+            difference(rest.write_bytes, own.write_bytes)};
   }
   ProcessUse use;
   use.read_bytes = rest.read_bytes;

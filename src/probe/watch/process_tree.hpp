@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 
 namespace sabath::probe {
 
@@ -14,6 +15,11 @@ struct ProcessUse {
   int threads = 0;
   int processes = 0;
 };
+
+/// a - b, or 0 where that is less.
+inline std::uint64_t difference(std::uint64_t a, std::uint64_t b) {
+  return a > b ? a - b : 0;
+}
 
 /// Add the CPU time, memory, threads, or the I/O, of a running process and of the children that it
 /// waited for. An ended process adds nothing.
@@ -36,8 +42,8 @@ class ProcessTree {
   ProcessUse dead_children_io() const;
 
  private:
-  void look_beneath(ProcessUse& use) const;
-  void look_at_all(ProcessUse& use) const;
+  /// The processes of the machine, by their parents.
+  std::multimap<int, int> every_child() const;
 
   std::filesystem::path proc_;
   int root_;

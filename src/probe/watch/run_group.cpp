@@ -2,7 +2,6 @@
 #include "fact_file.hpp"
 #include "mount_table.hpp"
 
-#include <sabath/base/file.hpp>
 #include <sabath/base/unique_fd.hpp>
 #include <sabath/probe/run_group.hpp>
 

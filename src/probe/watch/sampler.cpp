@@ -38,10 +38,6 @@ double dead_children_cpu_s() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-std::uint64_t difference(std::uint64_t a, std::uint64_t b) {
-  return a > b ? a - b : 0;
-}
-
 }  // namespace
 
 struct UsageSampler::State {

@@ -61,7 +61,7 @@ double Axis::share(double value) const {
   return (value / 2 - low / 2) / (high / 2 - low / 2);
 }
 
-Axis linear_axis(double low, double high, int marks, bool widen) {
+Axis linear_axis(double low, double high, int marks, bool widen, double least_step) {
   Axis axis;
   constexpr double most = 1e300;
   low = std::clamp(low, -most, most);
@@ -74,7 +74,7 @@ Axis linear_axis(double low, double high, int marks, bool widen) {
     low -= room;
     high += room;
   }
-  const double step = round_step(high - low, marks);
+  const double step = std::max(round_step(high - low, marks), least_step);
   axis.low = widen ? std::floor(low / step + 1e-9) * step : low;
   axis.high = widen ? std::ceil(high / step - 1e-9) * step : high;
   const double first = std::ceil(axis.low / step - 1e-9);

@@ -24,8 +24,8 @@ struct Axis {
 };
 
 /// Axis from `low` to `high` (finite), extended to round numbers if `widen`. An empty range is
-/// widened.
-Axis linear_axis(double low, double high, int marks = 5, bool widen = true);
+/// widened. Marks are at least `least_step` apart.
+Axis linear_axis(double low, double high, int marks = 5, bool widen = true, double least_step = 0);
 /// Logarithmic for positive values over at least two orders of magnitude, else linear.
 Axis fitting_axis(double low, double high, int marks = 5);
 

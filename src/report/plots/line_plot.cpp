@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace sabath::report {
 namespace {
@@ -185,7 +186,7 @@ Frame frame_of(const Chart& chart, double top) {
   Frame frame;
   frame.top = top;
   const ValueRange x = places_of(chart);
-  frame.x = linear_axis(x.low, x.high, 7, false);
+  frame.x = linear_axis(x.low, x.high, 7, false, chart.x == "step" ? 1 : 0);
   const ValueRange y = values_of(chart, false);
   const ValueRange second = values_of(chart, true);
   // What is used over time is seen from zero on.
@@ -200,7 +201,11 @@ Frame frame_of(const Chart& chart, double top) {
 }
 
 std::string place_text(const Chart& chart, double place) {
-  return is_over_time(chart) ? number_text(place) + " s" : chart.x + " " + number_text(place);
+  if (is_over_time(chart)) return number_text(place) + " s";
+  // The place of several points together is their mean; steps are whole.
+  const double whole = chart.x == "step" ? std::round(place) : place;
+  const bool is_near = whole < place || whole > place;
+  return (is_near ? "about " : "") + chart.x + " " + number_text(whole);
 }
 
 std::string end_text(const Chart& chart, const Curve& curve) {

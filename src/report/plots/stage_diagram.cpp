@@ -1,6 +1,7 @@
 #include "plots.hpp"
 #include "svg.hpp"
 
+#include <sabath/base/clock.hpp>
 #include <sabath/report/text.hpp>
 
 #include <fmt/format.h>
@@ -80,7 +81,7 @@ std::string stage_text(const ReportStage& stage) {
   if (stage.wall_s.empty()) return text;
   std::vector<double> times = stage.wall_s;
   std::ranges::sort(times);
-  return text + fmt::format("; {} s", number_text(quantile(times, 0.5)));
+  return text + "; " + base::seconds_text(quantile(times, 0.5));
 }
 
 std::string stage_lines(const std::vector<ReportStage>& stages) {

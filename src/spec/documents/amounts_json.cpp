@@ -62,7 +62,6 @@ std::optional<std::chrono::seconds> read_length_of_time(base::JsonReader reader)
 }
 
 std::uint64_t read_size(base::JsonReader reader) {
-  if (!reader.exists()) return 0;
   if (!reader.is_string()) return reader.unsigned_integer();
   const auto size = parse_size(reader.string());
   if (!size) {

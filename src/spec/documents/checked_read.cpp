@@ -18,10 +18,6 @@ void check_distinct(const std::string& text,
 
 }  // namespace
 
-std::string read_word(base::JsonReader reader, const std::vector<std::string>& words) {
-  return reader.exists() ? reader.one_of(words) : words.front();
-}
-
 int read_count(base::JsonReader reader, int least, int otherwise) {
   if (!reader.exists()) return otherwise;
   const std::int64_t count = reader.integer();
@@ -33,7 +29,7 @@ int read_count(base::JsonReader reader, int least, int otherwise) {
   return static_cast<int>(count);
 }
 
-std::vector<std::string> read_distinct(base::JsonReader reader) {
+std::vector<std::string> read_distinct(base::JsonReader reader, const TextCheck& check) {
   std::vector<std::string> texts;
   std::set<std::string> seen;
   for (base::JsonReader& item : reader.items()) {
@@ -41,28 +37,23 @@ std::vector<std::string> read_distinct(base::JsonReader reader) {
     if (!item.is_string()) continue;
     if (text.empty()) item.problem("must not be empty");
     check_distinct(text, seen, item);
+    if (check) check(text, item);
   }
   return texts;
 }
 
-std::vector<std::string> read_distinct_paths(base::JsonReader reader) {
+std::vector<std::string> read_distinct_paths(base::JsonReader reader, bool may_be_folders) {
   std::vector<std::string> paths;
   std::set<std::string> seen;
   for (base::JsonReader& item : reader.items()) {
-    paths.push_back(item.relative_path());
+    paths.push_back(item.relative_path(may_be_folders));
     if (item.is_string()) check_distinct(paths.back(), seen, item);
+    if (may_be_folders && paths.back().ends_with('/') &&
+        paths.back().find('*') != std::string::npos)
+      item.problem("'" + paths.back() + "' is a pattern of folders",
+                   "a pattern of files ends with '/*'");
   }
   return paths;
-}
-
-std::vector<std::string> read_outputs(base::JsonReader reader) {
-  if (!reader.is_array()) return read_distinct_paths(reader);
-  for (base::JsonReader& item : reader.items()) {
-    if (!item.is_string() || item.string().find('*') == std::string::npos) continue;
-    item.problem("'" + item.string() + "' is a pattern, and outputs are files",
-                 "name each file; of many files, or of a folder, make one archive");
-  }
-  return read_distinct_paths(reader);
 }
 
 void check_name(const std::string& name, const base::JsonReader& reader) {
@@ -84,7 +75,6 @@ std::string read_file_name(const std::string& origin,
 }
 
 std::string read_line(base::JsonReader reader) {
-  if (!reader.exists()) return {};
   std::string text = reader.string();
   const auto is_control = [](unsigned char c) { return c < 0x20 && c != '\t'; };
   if (std::any_of(text.begin(), text.end(), is_control))

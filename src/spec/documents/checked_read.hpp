@@ -4,9 +4,8 @@
 
 #include <sabath/base/text/json_reader.hpp>
 
-#include <map>
+#include <functional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 // Reading what several documents have in common. All take a reader of a member that may be missing
@@ -14,16 +13,14 @@
 
 namespace sabath::spec {
 
-/// One of `words`; the first where the member is missing.
-std::string read_word(base::JsonReader reader, const std::vector<std::string>& words);
 /// An integer of at least `least`; `otherwise` where the member is missing.
 int read_count(base::JsonReader reader, int least, int otherwise);
-/// Different strings, none empty.
-std::vector<std::string> read_distinct(base::JsonReader reader);
-/// Different relative paths.
-std::vector<std::string> read_distinct_paths(base::JsonReader reader);
-/// Relative paths of files that are to be made: each by its name.
-std::vector<std::string> read_outputs(base::JsonReader reader);
+/// Notes what is wrong with one of several texts.
+using TextCheck = std::function<void(const std::string& text, const base::JsonReader& item)>;
+/// Different strings, none empty, each of them checked.
+std::vector<std::string> read_distinct(base::JsonReader reader, const TextCheck& check = {});
+/// Different relative paths; that of a folder ends with '/' where there may be folders.
+std::vector<std::string> read_distinct_paths(base::JsonReader reader, bool may_be_folders = false);
 /// Names as keys, by base::is_safe_name; notes a problem for another.
 void check_name(const std::string& name, const base::JsonReader& reader);
 /// The name of what a document describes: its file's, without folder and extension. `what` is it,

@@ -1,12 +1,12 @@
 #pragma once
 
-#include "enum_text.hpp"
 #include "member_rules.hpp"
 #include "recipes/parameter_json.hpp"
 
 #include <sabath/base/clock.hpp>
 #include <sabath/base/digest.hpp>
 #include <sabath/base/text/json_reader.hpp>
+#include <sabath/spec/enum_words.hpp>
 #include <sabath/spec/parameter.hpp>
 
 #include <boost/preprocessor/seq/for_each.hpp>
@@ -17,7 +17,6 @@
 
 #include <chrono>
 #include <concepts>
-#include <limits>
 #include <map>
 #include <optional>
 #include <string>

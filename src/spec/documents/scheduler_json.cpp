@@ -1,31 +1,15 @@
 #include "amounts_json.hpp"
 #include "checked_read.hpp"
 #include "document_json.hpp"
-#include "enum_text.hpp"
 #include "member_rules.hpp"
 
-#include <sabath/base/file.hpp>
 #include <sabath/base/text/regex.hpp>
 #include <sabath/spec/recipe.hpp>
 #include <sabath/spec/scheduler.hpp>
 
 #include <algorithm>
-#include <array>
 
 namespace sabath::spec {
-
-constexpr auto all_values(JobPhase) {
-  return std::array{JobPhase::pending,
-                    JobPhase::running,
-                    JobPhase::done,
-                    JobPhase::failed,
-                    JobPhase::cancelled,
-                    JobPhase::timed_out,
-                    JobPhase::out_of_memory,
-                    JobPhase::node_failed,
-                    JobPhase::preempted,
-                    JobPhase::unknown};
-}
 
 namespace {
 
@@ -102,8 +86,7 @@ SchedulerSubmission read_submission(JsonReader reader) {
   if (run.exists()) submit.run = read_lines(run, known);
   submit.file = read_lines(reader.optional("file"), known);
   submit.command = read_command(reader.required("command"), known);
-  JsonReader in = reader.optional("stdin");
-  submit.stdin_is_script = in.exists() && in.boolean();
+  submit.stdin_is_script = reader.optional("stdin").boolean();
   submit.id = read_finder(reader.required("id"));
   submit.transient = read_pattern(reader.optional("transient"));
   for (auto& [pattern, hint] : reader.optional("hints").members()) {
@@ -124,7 +107,6 @@ SchedulerSubmission read_submission(JsonReader reader) {
 
 SchedulerArrays read_arrays(JsonReader reader) {
   SchedulerArrays arrays;
-  if (!reader.exists()) return arrays;
   arrays.job = read_pattern(reader.optional("job"), arrays.job);
   JsonReader task = reader.required("task");
   arrays.task = read_line(task);
@@ -171,7 +153,6 @@ std::map<std::string, JobPhase> read_states(JsonReader reader) {
 
 SchedulerNode read_node(JsonReader reader) {
   SchedulerNode node;
-  if (!reader.exists()) return node;
   node.job = read_line(reader.optional("job"));
   node.task_job = read_line(reader.optional("task_job"));
   node.index = read_line(reader.optional("index"));
@@ -210,10 +191,6 @@ void check_whole(const SchedulerDescription& scheduler, const JsonReader& root) 
 
 }  // namespace
 
-std::optional<JobPhase> parse_job_phase(std::string_view text) {
-  return parse_enum<JobPhase>(text);
-}
-
 SchedulerDescription parse_scheduler(std::string_view text, const std::string& origin) {
   base::JsonDocument document = open_document(text, origin);
   JsonReader root = document.root();
@@ -234,8 +211,7 @@ SchedulerDescription parse_scheduler(std::string_view text, const std::string& o
   read_cancel(scheduler, root.required("cancel"));
   scheduler.find = read_questions(root.optional("find"), {"id"});
   scheduler.accounting = read_questions(root.optional("accounting"), {"id"});
-  JsonReader unit = root.optional("rss_unit");
-  if (unit.exists()) scheduler.rss_unit = unit.one_of({"KiB", "B", "MiB", "GiB"});
+  scheduler.rss_unit = root.optional("rss_unit").one_of({"KiB", "B", "MiB", "GiB"});
   scheduler.node = read_node(root.optional("node"));
   JsonReader prefix = root.optional("prefix");
   scheduler.prefix = read_line(prefix);

@@ -17,18 +17,6 @@ namespace {
 using base::JsonReader;
 
 constexpr int largest_exit = 255;
-/// Words of ToolFailureKind.
-const std::vector<std::string> failure_words{"unclear",
-                                             "retry",
-                                             "server",
-                                             "refused",
-                                             "not_found",
-                                             "access",
-                                             "disk_full",
-                                             "corrupt",
-                                             "http_status",
-                                             "other_version"};
-
 /// Placeholders of secrets, which stand in "stdin" and "file" only.
 const std::vector<std::string> secret_placeholders{"header", "password"};
 
@@ -41,11 +29,9 @@ std::vector<std::string> with_forms(const std::vector<std::string>& names) {
   return all;
 }
 
-/// Reads one of `words`, which are in the order of the enumeration.
-template <class E>
-E tool_word(const JsonReader& reader, const std::vector<std::string>& words) {
-  const std::string word = read_word(reader, words);
-  return static_cast<E>(std::find(words.begin(), words.end(), word) - words.begin());
+template <Spelled E>
+E tool_word(JsonReader reader) {
+  return *parse_enum<E>(reader.one_of(enum_words<E>()));
 }
 
 std::string tool_pattern(JsonReader reader, int least_groups) {
@@ -161,7 +147,7 @@ std::vector<ToolFailure> tool_failures(JsonReader reader) {
       if (failure.exits.back() > largest_exit) exit.problem("an exit status is at most 255");
     }
     failure.says = tool_pattern(item.optional("says"), 0);
-    failure.kind = tool_word<ToolFailureKind>(item.required("means"), failure_words);
+    failure.kind = tool_word<ToolFailureKind>(item.required("means"));
     failure.problem = read_line(item.optional("problem"));
     failure.hint = read_line(item.optional("hint"));
     item.finish();
@@ -174,7 +160,6 @@ std::vector<ToolFailure> tool_failures(JsonReader reader) {
 
 std::map<ToolFailureKind, std::string> tool_hints(JsonReader reader) {
   std::map<ToolFailureKind, std::string> hints;
-  if (!reader.exists()) return hints;
   const auto read = [&](const char* key, ToolFailureKind kind) {
     JsonReader hint = reader.optional(key);
     if (hint.exists()) hints[kind] = tool_template(hint, false);
@@ -274,16 +259,12 @@ ToolDescription parse_tool(std::string_view text, const std::string& origin) {
   tool.input = tool_words(root.optional("stdin"), true);
   tool.file = tool_words(root.optional("file"), true);
   tool.escape = read_line(root.optional("escape"));
-  const auto flag = [&](const char* key) {
-    JsonReader member = root.optional(key);
-    return member.exists() && member.boolean();
-  };
-  tool.mirrors = flag("mirrors");
-  tool.holes = flag("holes");
+  tool.mirrors = root.optional("mirrors").boolean();
+  tool.holes = root.optional("holes").boolean();
   tool.connections = read_count(root.optional("connections"), 1, tool.connections);
   tool.most_connections = read_count(root.optional("most_connections"), 1, tool.most_connections);
-  tool.resume = tool_word<ToolResume>(root.optional("resume"), {"never", "digest", "version"});
-  tool.headers = tool_word<ToolHeaders>(root.optional("headers"), {"none", "file", "errors"});
+  tool.resume = tool_word<ToolResume>(root.optional("resume"));
+  tool.headers = tool_word<ToolHeaders>(root.optional("headers"));
   tool.digests = tool_digests(root.optional("digests"));
   tool.progress = tool_pattern(root.optional("progress"), 1);
   tool.refusals = tool_refusals(root.optional("refuse"));

@@ -45,8 +45,23 @@ std::vector<ParameterValue> read_values(const Parameter& parameter, JsonReader& 
 }
 
 std::vector<ParameterValue> read_value_or_values(const Parameter& parameter, JsonReader& entry) {
-  if (entry.is_array()) return read_values(parameter, entry);
+  // Of a list parameter, [1, 2] is one value and [[1, 2], [3]] are two.
+  const bool is_list = parameter.type == ParameterType::list;
+  const auto items = entry.is_array() ? entry.items() : std::vector<base::JsonReader>{};
+  const bool has_values = is_list ? !items.empty() && items.front().is_array() : entry.is_array();
+  if (has_values) return read_values(parameter, entry);
   return {read_value_of(parameter, entry)};
+}
+
+ValueLists read_when(const Recipe& recipe, JsonReader reader) {
+  ValueLists lists;
+  for (auto& [name, entry] : reader.members()) {
+    const Parameter* parameter = known_parameter(recipe, name, entry);
+    if (parameter != nullptr) lists[name] = read_value_or_values(*parameter, entry);
+  }
+  if (reader.is_object() && reader.members().empty())
+    reader.problem("names no parameter", "without \"when\" it holds always");
+  return lists;
 }
 
 }  // namespace sabath::spec

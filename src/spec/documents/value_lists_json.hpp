@@ -20,5 +20,7 @@ std::vector<ParameterValue> read_values(const Parameter& parameter, base::JsonRe
 /// The same, where one value needs no list.
 std::vector<ParameterValue> read_value_or_values(const Parameter& parameter,
                                                  base::JsonReader& entry);
+/// "when": the value or values of each parameter for which something holds.
+ValueLists read_when(const Recipe& recipe, base::JsonReader reader);
 
 }  // namespace sabath::spec

@@ -25,7 +25,6 @@ constexpr auto digest_forms = std::to_array<DigestForm>({{DigestAlgorithm::sha25
 
 std::vector<base::Digest> read_digests(JsonReader reader) {
   std::vector<base::Digest> digests;
-  if (!reader.exists()) return digests;
   for (const auto& [algorithm, hex_digits] : digest_forms) {
     JsonReader member = reader.optional(to_string(algorithm));
     if (!member.exists()) continue;
@@ -43,22 +42,13 @@ std::vector<base::Digest> read_digests(JsonReader reader) {
   return digests;
 }
 
-std::vector<std::string> read_sources(JsonReader reader) {
-  std::vector<std::string> sources = read_distinct(reader);
-  for (std::size_t i = 0; i < sources.size(); ++i) {
-    JsonReader item = reader.items()[i];
-    if (item.is_string()) check_url(sources[i], item);
-  }
-  return sources;
-}
-
 AssetFile read_entry(JsonReader& reader) {
   AssetFile file;
   file.path = reader.required("path").relative_path();
   JsonReader size = reader.optional("size");
   if (size.exists()) file.size_bytes = size.unsigned_integer();
   file.digests = read_digests(reader.optional("digest"));
-  file.sources = read_sources(reader.optional("sources"));
+  file.sources = read_distinct(reader.optional("sources"), check_url);
   return file;
 }
 
@@ -182,10 +172,8 @@ void check_url(const std::string& url, const JsonReader& reader) {
 void read_origin(Asset& asset, JsonReader& root) {
   asset.files = read_files(root.optional("files"), read_file);
   asset.manifest = read_files(root.optional("manifest"), read_manifest_entry);
-  JsonReader list = root.optional("list");
-  if (list.exists()) asset.list = read_url(list);
-  JsonReader base = root.optional("base");
-  if (base.exists()) asset.base = read_url(base);
+  asset.list = read_url(root.optional("list"));
+  asset.base = read_url(root.optional("base"));
   JsonReader limit = root.optional("limit");
   if (limit.exists()) {
     asset.limit = limit.unsigned_integer();

@@ -15,7 +15,6 @@ constexpr std::size_t commit_length = 40;
 
 Access read_access(JsonReader reader) {
   Access access;
-  if (!reader.exists()) return access;
   access.policy = reader.required("policy").one_of({"open", "login"});
   access.steps = reader.optional("steps").strings();
   access.credential = reader.optional("credential").string();

@@ -8,7 +8,6 @@
 #include "placeholder.hpp"
 
 #include <sabath/base/error.hpp>
-#include <sabath/base/file.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/spec/recipe.hpp>
 #include <sabath/spec/script_recipe.hpp>
@@ -84,7 +83,7 @@ AssetScript read_script(JsonReader reader) {
     command.problem("names no program");
   for (const auto& [name, value] : reader.optional("arguments").members())
     script.arguments.push_back(read_parameter(name, value));
-  script.outputs = read_outputs(reader.optional("outputs"));
+  script.outputs = read_distinct_paths(reader.optional("outputs"), true);
   script.needs = read_distinct(reader.optional("needs"));
   reader.finish();
   return script;

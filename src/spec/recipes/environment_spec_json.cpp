@@ -12,7 +12,7 @@ namespace sabath::spec {
 namespace {
 
 /// A folder of the recipe, or one that the site has.
-void check_module_folder(const std::string& folder, base::JsonReader& item) {
+void check_module_folder(const std::string& folder, const base::JsonReader& item) {
   const std::string recipe_folder = "{recipe}";
   const std::string start = recipe_folder + "/";
   const bool is_own =
@@ -24,20 +24,15 @@ void check_module_folder(const std::string& folder, base::JsonReader& item) {
                "write '{recipe}/FOLDER', or the absolute path of a folder of the site");
 }
 
+void check_module_name(const std::string& name, const base::JsonReader& item) {
+  if (!name.starts_with('-') && name.find_first_of(" \t:") == std::string::npos) return;
+  item.problem("'" + name + "' is not the name of a module",
+               "name modules one by one, as 'module avail' does");
+}
+
 void read_modules_layer(LayerSpec& layer, base::JsonReader& reader) {
-  base::JsonReader modules = reader.required("modules");
-  layer.modules = read_distinct(modules);
-  for (std::size_t i = 0; i < layer.modules.size(); ++i) {
-    const std::string& name = layer.modules[i];
-    if (!name.starts_with('-') && name.find_first_of(" \t:") == std::string::npos) continue;
-    modules.items()[i].problem("'" + name + "' is not the name of a module",
-                               "name modules one by one, as 'module avail' does");
-  }
-  base::JsonReader use = reader.optional("use");
-  if (!use.exists()) return;
-  layer.use = read_distinct(use);
-  for (std::size_t i = 0; i < layer.use.size(); ++i)
-    check_module_folder(layer.use[i], use.items()[i]);
+  layer.modules = read_distinct(reader.required("modules"), check_module_name);
+  layer.use = read_distinct(reader.optional("use"), check_module_folder);
 }
 
 /// The keys of its kind.

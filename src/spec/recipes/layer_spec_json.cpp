@@ -67,7 +67,6 @@ std::vector<std::vector<std::string>> read_steps(base::JsonReader reader) {
 
 /// A folder in code that is fetched; empty: all of it.
 std::string read_folder_within(base::JsonReader reader) {
-  if (!reader.exists()) return {};
   std::string path = reader.string();
   if (reader.is_string() && !base::is_safe_relative_path(path)) {
     reader.problem("'" + path + "' is not a folder in what is fetched",
@@ -144,12 +143,10 @@ std::vector<std::string> read_recipe_paths(base::JsonReader reader, const std::s
 }
 
 std::vector<std::string> read_commands(base::JsonReader reader) {
-  std::vector<std::string> commands = read_distinct(reader);
-  for (base::JsonReader& item : reader.items()) {
-    if (!item.is_string() || item.string().find('/') == std::string::npos) continue;
-    item.problem("'" + item.string() + "' is a path", "name a program that is found on PATH");
-  }
-  return commands;
+  return read_distinct(std::move(reader), [](const std::string& name, const auto& item) {
+    if (name.find('/') == std::string::npos) return;
+    item.problem("'" + name + "' is a path", "name a program that is found on PATH");
+  });
 }
 
 std::string read_code_url(base::JsonReader reader, const std::vector<std::string>& schemes) {
@@ -196,15 +193,11 @@ void read_container_layer(LayerSpec& layer, base::JsonReader& reader) {
                   "such as \"docker.io/library/python:3.11-slim\"");
   }
   base::JsonReader engines = reader.optional("engines");
-  if (engines.exists()) request.engines = read_distinct(engines);
+  request.engines = read_distinct(engines);
   for (base::JsonReader& item : engines.items())
     item.one_of({"apptainer", "singularity", "podman", "docker"});
-  base::JsonReader binds = reader.optional("binds");
-  if (binds.exists()) request.binds = read_distinct(binds);
-  for (std::size_t i = 0; i < request.binds.size(); ++i)
-    check_bind(request.binds[i], binds.items()[i]);
-  base::JsonReader gpus = reader.optional("gpus");
-  request.gpus = gpus.exists() && gpus.boolean();
+  request.binds = read_distinct(reader.optional("binds"), check_bind);
+  request.gpus = reader.optional("gpus").boolean();
   layer.commands = read_commands(reader.optional("commands"));
 }
 

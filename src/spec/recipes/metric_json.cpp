@@ -43,7 +43,6 @@ void check_pattern(const MetricSpec& metric, const base::JsonReader& reader) {
 /// Either the word alone, or an object with the word as its "kind".
 MetricSource read_source(base::JsonReader reader) {
   MetricSource source;
-  if (!reader.exists()) return source;
   const bool is_word = !reader.is_object();
   base::JsonReader kind = is_word ? reader : reader.required("kind");
   source.kind = parse_enum<SourceKind>(kind.one_of(enum_words<SourceKind>())).value();
@@ -57,8 +56,7 @@ MetricSource read_source(base::JsonReader reader) {
   if (is_word) return source;
   if (source.kind == SourceKind::regex) source.pattern = reader.required("pattern").string();
   const bool is_table = source.kind == SourceKind::csv;
-  base::JsonReader file = is_table ? reader.required("file") : reader.optional("file");
-  if (file.exists()) source.file = file.relative_path();
+  source.file = (is_table ? reader.required("file") : reader.optional("file")).relative_path();
   base::JsonReader key = reader.optional("key");
   source.key = key.string();
   if (key.exists() && source.kind == SourceKind::jsonl && source.file.empty()) {
@@ -74,7 +72,6 @@ MetricSource read_source(base::JsonReader reader) {
 
 Tolerance read_tolerance(base::JsonReader reader) {
   Tolerance tolerance;
-  if (!reader.exists()) return tolerance;
   tolerance.absolute = read_amount(reader.optional("absolute"));
   tolerance.relative = read_amount(reader.optional("relative"));
   base::JsonReader ulp = reader.optional("ulp");
@@ -95,8 +92,8 @@ MetricSpec read_metric(const std::string& name, base::JsonReader reader) {
   if (from.is_object()) check_pattern(metric, from.optional("pattern"));
   metric.unit = reader.optional("unit").string();
   metric.better =
-      parse_enum<Better>(read_word(reader.optional("better"), enum_words<Better>())).value();
-  metric.performance = read_word(reader.optional("kind"), {"result", "performance"}) != "result";
+      parse_enum<Better>(reader.optional("better").one_of(enum_words<Better>())).value();
+  metric.performance = reader.optional("kind").one_of({"result", "performance"}) != "result";
   metric.tolerance = read_tolerance(reader.optional("tolerance"));
   metric.margin = read_amount(reader.optional("margin"));
   metric.warmup = read_count(reader.optional("warmup"), 0, 0);

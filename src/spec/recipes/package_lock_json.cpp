@@ -2,7 +2,6 @@
 
 #include "documents/document_json.hpp"
 
-#include <sabath/base/file.hpp>
 #include <sabath/base/text/regex.hpp>
 #include <sabath/spec/package_lock.hpp>
 

@@ -9,7 +9,6 @@ namespace sabath::spec {
 namespace {
 
 std::string read_python(base::JsonReader reader) {
-  if (!reader.exists()) return {};
   static const base::Form version("3(\\.[0-9]+){0,2}");
   std::string python = reader.string();
   if (reader.is_string() && !python.starts_with('/') && !version.matches(python)) {
@@ -21,13 +20,11 @@ std::string read_python(base::JsonReader reader) {
 }
 
 std::vector<std::string> read_requirements(base::JsonReader reader) {
-  std::vector<std::string> requirements = read_distinct(reader);
-  for (base::JsonReader& item : reader.items()) {
-    if (!item.is_string() || required_package(item.string())) continue;
-    item.problem("'" + item.string() + "' is not a package with versions",
+  return read_distinct(std::move(reader), [](const std::string& text, const auto& item) {
+    if (required_package(text)) return;
+    item.problem("'" + text + "' is not a package with versions",
                  "such as \"numpy>=1.26,<2\"; where packages come from is not the recipe's affair");
-  }
-  return requirements;
+  });
 }
 
 /// Names of packages, as they are compared.
@@ -44,41 +41,33 @@ std::vector<std::string> read_package_names(base::JsonReader reader) {
 
 std::vector<std::string> read_imports(base::JsonReader reader) {
   static const base::Form module("[A-Za-z_][A-Za-z0-9_]*(\\.[A-Za-z_][A-Za-z0-9_]*)*");
-  std::vector<std::string> imports = read_distinct(reader);
-  for (base::JsonReader& item : reader.items()) {
-    if (!item.is_string() || module.matches(item.string())) continue;
-    item.problem("'" + item.string() + "' is not the name of a module");
-  }
-  return imports;
+  return read_distinct(std::move(reader), [](const std::string& text, const auto& item) {
+    if (!module.matches(text)) item.problem("'" + text + "' is not the name of a module");
+  });
 }
 
 /// "numpy=1.26", "python >=3.10,<3.12", "conda-forge::libblas=*=*mkl".
 std::vector<std::string> read_match_specs(base::JsonReader reader) {
   static const base::Form form(
       "([A-Za-z0-9._/-]+::)?[A-Za-z0-9_][A-Za-z0-9._-]*[ \\[\\]A-Za-z0-9.*<>=!~,|_+'-]*");
-  std::vector<std::string> specs = read_distinct(reader);
-  for (base::JsonReader& item : reader.items()) {
-    if (!item.is_string() || form.matches(item.string())) continue;
-    item.problem("'" + item.string() + "' is not a package with versions",
+  return read_distinct(std::move(reader), [](const std::string& text, const auto& item) {
+    if (form.matches(text)) return;
+    item.problem("'" + text + "' is not a package with versions",
                  "such as \"numpy=1.26\" or \"python >=3.10,<3.12\"; pip's packages belong to a "
                  "pip layer of their own");
-  }
-  return specs;
+  });
 }
 
 /// Names of channels, URLs, or folders of the recipe.
 std::vector<std::string> read_channels(base::JsonReader reader) {
   static const base::Form name("[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9._-]+)*");
-  std::vector<std::string> channels = read_distinct(reader);
-  for (base::JsonReader& item : reader.items()) {
-    if (!item.is_string() || name.matches(item.string())) continue;
-    if (item.string().starts_with('{')) {
+  return read_distinct(std::move(reader), [](const std::string& text, const auto& item) {
+    if (text.starts_with('{')) {
       read_recipe_path(item, "channel");
-    } else {
+    } else if (!name.matches(text)) {
       read_code_url(item, {"https", "http", "file"});
     }
-  }
-  return channels;
+  });
 }
 
 }  // namespace

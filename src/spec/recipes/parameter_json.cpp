@@ -2,19 +2,23 @@
 
 #include "documents/checked_read.hpp"
 
+#include <sabath/base/text/text_table.hpp>
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 namespace sabath::spec {
 namespace {
 
 /// In the order of ParameterType.
-const std::vector<std::string> type_words{"int", "float", "bool", "string", "enum"};
+const std::vector<std::string> type_words{"int", "float", "bool", "string", "enum", "list"};
 
-std::optional<ParameterType> read_type(base::JsonReader reader) {
-  const std::string word = reader.one_of(type_words);
+/// The words of the first `count` types are known.
+std::optional<ParameterType> read_type(base::JsonReader reader, std::ptrdiff_t count) {
+  const std::string word = reader.one_of({type_words.begin(), type_words.begin() + count});
   if (!reader.is_string() || reader.string() != word) return std::nullopt;
   return static_cast<ParameterType>(std::ranges::find(type_words, word) - type_words.begin());
 }
@@ -25,8 +29,9 @@ bool is_numeric(ParameterType type) {
 
 std::optional<double> read_bound(const Parameter& parameter, base::JsonReader reader) {
   if (!reader.exists()) return std::nullopt;
-  if (!is_numeric(parameter.type)) {
-    reader.problem("only parameters of type int or float have a range");
+  const bool is_list = parameter.type == ParameterType::list;
+  if (!is_numeric(is_list ? parameter.items : parameter.type)) {
+    reader.problem("only parameters of type int or float, and lists of them, have a range");
     return std::nullopt;
   }
   const double bound = reader.number();
@@ -49,39 +54,47 @@ void read_values(Parameter& parameter, base::JsonReader& reader) {
     if (values.exists()) values.problem("only parameters of type enum have values");
     return;
   }
-  base::JsonReader values = reader.required("values");
+  base::JsonReader values = reader.optional("values");
+  if (!values.exists() && reader.is_object())
+    reader.problem("'values' is missing: type enum wants the words that are allowed",
+                   R"(such as "values": ["adam", "sgd"], "default": "adam")");
   parameter.values = read_distinct(values);
-  if (values.is_array() && parameter.values.empty()) values.problem("must not be empty");
+  if (values.is_array() && parameter.values.empty())
+    values.problem("must not be empty", R"(such as "values": ["adam", "sgd"])");
 }
 
 bool has_type(ParameterType type, const base::JsonReader& reader) {
-  switch (type) {
-    case ParameterType::integer:
-      return reader.is_integer();
-    case ParameterType::real:
-      return reader.is_number();
-    case ParameterType::boolean:
-      return reader.is_boolean();
-    case ParameterType::text:
-    case ParameterType::enumeration:
-      return reader.is_string();
-  }
-  return false;
+  if (type == ParameterType::integer) return reader.is_integer();
+  if (type == ParameterType::real) return reader.is_number();
+  return type == ParameterType::boolean ? reader.is_boolean() : reader.is_string();
 }
 
-ParameterValue read_typed(ParameterType type, base::JsonReader& reader) {
-  switch (type) {
-    case ParameterType::integer:
-      return reader.integer();
-    case ParameterType::real:
-      return reader.number();
-    case ParameterType::boolean:
-      return reader.boolean();
-    case ParameterType::text:
-    case ParameterType::enumeration:
-      return reader.string();
+ParameterItem item_of(ParameterValue value) {
+  return std::visit(
+      [](auto& one) -> ParameterItem {
+        if constexpr (std::is_same_v<std::decay_t<decltype(one)>, ParameterList>)
+          return {};
+        else
+          return std::move(one);
+      },
+      value);
+}
+
+ParameterValue read_list_of(const Parameter& parameter, base::JsonReader reader) {
+  if (!reader.is_array())
+    reader.problem(base::canonical_json(reader.json()) + " is not an array",
+                   "the value of a list is [1, 2] here, and 1,2 in a command");
+  ParameterList list;
+  Parameter each = parameter;
+  each.type = parameter.items;
+  for (const base::JsonReader& item : reader.items()) {
+    ParameterValue value = read_value_of(each, item);
+    const auto* const text = std::get_if<std::string>(&value);
+    if (text != nullptr && item.is_string() && !is_item_text(*text))
+      item.problem("'" + base::printable(*text) + "' is empty or has a comma");
+    list.items.push_back(item_of(std::move(value)));
   }
-  return {};
+  return list;
 }
 
 }  // namespace
@@ -96,6 +109,12 @@ nlohmann::json to_json(const ParameterValue& value) {
     nlohmann::json operator()(std::int64_t number) const { return number; }
     nlohmann::json operator()(double number) const { return base::json_number(number); }
     nlohmann::json operator()(const std::string& text) const { return text; }
+    nlohmann::json operator()(const ParameterList& list) const {
+      auto array = nlohmann::json::array();
+      for (const ParameterItem& item : list.items)
+        array.push_back(std::visit(*this, item));
+      return array;
+    }
   };
   return std::visit(Json{}, value);
 }
@@ -104,8 +123,18 @@ ParameterValue read_parameter_value(base::JsonReader reader) {
   if (reader.is_boolean()) return reader.boolean();
   if (reader.is_integer()) return reader.integer();
   if (reader.is_number()) return reader.number();
+  if (reader.is_array()) {
+    ParameterList list;
+    for (const base::JsonReader& item : reader.items()) {
+      if (item.is_array())
+        item.problem("is a list in a list");
+      else
+        list.items.push_back(item_of(read_parameter_value(item)));
+    }
+    return list;
+  }
   if (reader.exists() && !reader.is_string()) {
-    reader.problem("must be a string, a number, true or false");
+    reader.problem("must be a string, a number, true, false, or an array of these");
     return {};
   }
   return reader.string();
@@ -113,11 +142,14 @@ ParameterValue read_parameter_value(base::JsonReader reader) {
 
 ParameterValue read_value_of(const Parameter& parameter, base::JsonReader reader) {
   if (!reader.exists()) return {};
+  if (parameter.type == ParameterType::list) return read_list_of(parameter, reader);
   if (!has_type(parameter.type, reader)) {
     reader.problem(base::canonical_json(reader.json()) + " is not " + allowed_values(parameter));
     return {};
   }
-  ParameterValue value = read_typed(parameter.type, reader);
+  // A whole number is a value of a parameter of type float, too.
+  const bool is_real = parameter.type == ParameterType::real;
+  ParameterValue value = is_real ? reader.number() : read_parameter_value(reader);
   if (const auto problem = why_not_allowed(parameter, value)) {
     reader.problem(*problem, "allowed: " + allowed_values(parameter));
   }
@@ -129,14 +161,18 @@ Parameter read_parameter(const std::string& name, base::JsonReader reader) {
   Parameter parameter;
   parameter.name = name;
   check_name(name, reader);
-  const auto type = read_type(reader.required("type"));
+  const auto type = read_type(reader.required("type"), std::ssize(type_words));
   if (!type) return parameter;  // what its other keys mean depends on it
   parameter.type = *type;
+  if (parameter.type == ParameterType::list) {
+    const auto items = read_type(reader.required("of"), 4);
+    if (!items) return parameter;
+    parameter.items = *items;
+  }
   read_range(parameter, reader);
   read_values(parameter, reader);
   parameter.default_value = read_value_of(parameter, reader.required("default"));
-  parameter.affects_result =
-      read_word(reader.optional("affects"), {"result", "execution"}) == "result";
+  parameter.affects_result = reader.optional("affects").one_of({"result", "execution"}) == "result";
   parameter.unit = reader.optional("unit").string();
   parameter.description = reader.optional("description").string();
   reader.finish();
@@ -144,8 +180,9 @@ Parameter read_parameter(const std::string& name, base::JsonReader reader) {
 }
 
 nlohmann::ordered_json to_json(const Parameter& parameter) {
-  nlohmann::ordered_json json = {{"type", to_string(parameter.type)},
-                                 {"default", to_json(parameter.default_value)}};
+  nlohmann::ordered_json json = {{"type", to_string(parameter.type)}};
+  if (parameter.type == ParameterType::list) json["of"] = to_string(parameter.items);
+  json["default"] = to_json(parameter.default_value);
   if (parameter.min) json["min"] = base::json_number(*parameter.min);
   if (parameter.max) json["max"] = base::json_number(*parameter.max);
   if (!parameter.values.empty()) json["values"] = parameter.values;

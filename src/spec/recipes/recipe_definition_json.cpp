@@ -31,24 +31,51 @@ json definition_of(const Stage& stage) {
   return definition;
 }
 
-}  // namespace
-
-base::Digest Recipe::definition_digest() const {
+base::Digest digest_of(const Recipe& recipe, const json& datasets) {
   const auto is_fixed = [&](const std::string& part) {
-    return std::find(fixed.begin(), fixed.end(), part) != fixed.end();
+    return std::ranges::find(recipe.fixed, part) != recipe.fixed.end();
   };
-  json definition = {{"name", name}, {"model", model}, {"datasets", datasets}};
-  definition["fixed"] = std::set<std::string>(fixed.begin(), fixed.end());
-  for (const Parameter& parameter : parameters) {
+  json definition = {{"name", recipe.name}, {"model", recipe.model}, {"datasets", datasets}};
+  definition["fixed"] = std::set<std::string>(recipe.fixed.begin(), recipe.fixed.end());
+  for (const Parameter& parameter : recipe.parameters) {
     json& entry = definition["parameters"][parameter.name];
     entry["type"] = to_string(parameter.type);
     if (is_fixed(parameter.name)) entry["value"] = to_json(parameter.default_value);
   }
-  if (is_fixed("environment")) definition["environment"] = to_json(environment);
+  if (const auto& file = recipe.parameter_file) {
+    definition["parameter_file"] = {
+        {"file", file->file}, {"format", file->format}, {"keys", file->keys}};
+  }
+  if (is_fixed("environment")) definition["environment"] = to_json(recipe.environment);
   definition["stages"] = json::array();
-  for (const Stage& stage : stages)
+  for (const Stage& stage : recipe.stages)
     definition["stages"].push_back(definition_of(stage));
   return base::sha256_of(base::canonical_json(definition));
+}
+
+}  // namespace
+
+base::Digest Recipe::definition_digest(const ParameterValues& values) const {
+  return digest_of(*this, datasets_for(values));
+}
+
+base::Digest Recipe::definition_digest() const {
+  json roles = json::object();
+  for (const auto& [role, choices] : datasets) {
+    if (choices.size() == 1 && choices.front().when.empty()) {
+      roles[role] = choices.front().asset;
+      continue;
+    }
+    for (const auto& [asset, when] : choices) {
+      json choice = {{"asset", asset}};
+      for (const auto& [parameter, list] : when) {
+        for (const ParameterValue& value : list)
+          choice["when"][parameter].push_back(to_json(value));
+      }
+      roles[role].push_back(std::move(choice));
+    }
+  }
+  return digest_of(*this, roles);
 }
 
 }  // namespace sabath::spec

@@ -1,5 +1,6 @@
 #include "documents/checked_read.hpp"
 #include "documents/document_json.hpp"
+#include "documents/value_lists_json.hpp"
 #include "metric_json.hpp"
 #include "parameter_json.hpp"
 #include "stage_json.hpp"
@@ -48,12 +49,29 @@ std::string dataset_variable(std::string role) {
   return "SABATH_DATASET_" + role;
 }
 
-std::map<std::string, std::string> read_datasets(JsonReader reader) {
-  std::map<std::string, std::string> datasets;
+/// An asset, or a list of assets with the parameters for which each is taken.
+std::vector<DatasetChoice> read_choices(const Recipe& recipe, JsonReader reader) {
+  if (!reader.is_array()) return {{reader.name(), {}}};
+  std::vector<DatasetChoice> choices;
+  for (JsonReader& item : reader.items()) {
+    if (!choices.empty() && choices.back().when.empty())
+      item.problem("is never taken: the entry before it has no \"when\"");
+    DatasetChoice choice{item.required("asset").name(), {}};
+    choice.when = read_when(recipe, item.optional("when"));
+    item.finish();
+    choices.push_back(std::move(choice));
+  }
+  if (choices.empty()) reader.problem("must not be empty");
+  return choices;
+}
+
+std::map<std::string, std::vector<DatasetChoice>> read_datasets(const Recipe& recipe,
+                                                                JsonReader reader) {
+  std::map<std::string, std::vector<DatasetChoice>> datasets;
   std::set<std::string> variables;
   for (auto& [role, asset] : reader.members()) {
     check_name(role, asset);
-    datasets[role] = asset.name();
+    datasets[role] = read_choices(recipe, asset);
     const std::string variable = dataset_variable(role);
     if (!variables.insert(variable).second) {
       asset.problem("another role gives the same variable " + variable);
@@ -63,26 +81,41 @@ std::map<std::string, std::string> read_datasets(JsonReader reader) {
 }
 
 std::vector<std::string> read_seed(JsonReader reader) {
-  if (!reader.exists()) return {};
-  JsonReader environment = reader.required("environment");
-  std::vector<std::string> variables = read_distinct(environment);
-  for (std::size_t i = 0; i < variables.size(); ++i)
-    check_by(variable_name, variables[i], environment.items()[i]);
+  auto variables = read_distinct(reader.required("environment"), [](const auto& name, auto& item) {
+    check_by(variable_name, name, item);
+  });
   reader.finish();
   return variables;
 }
 
-void check_fixed(const Recipe& recipe, JsonReader reader) {
+ParameterFile read_parameter_file(const Recipe& recipe, JsonReader reader) {
+  ParameterFile file;
+  file.file = reader.required("file").relative_path();
+  file.format = reader.required("format").one_of({"ini", "yaml", "json"});
+  JsonReader keys = reader.required("keys");
+  std::set<std::string> paths;
+  for (auto& [name, path] : keys.members()) {
+    known_parameter(recipe, name, path);
+    file.keys[name] = path.string();
+    if (path.is_string() && file.keys[name].empty()) path.problem("must not be empty");
+    if (!paths.insert(file.keys[name]).second)
+      path.problem("'" + file.keys[name] + "' is another parameter's");
+  }
+  if (keys.is_object() && file.keys.empty()) keys.problem("names no parameter");
+  reader.finish();
+  return file;
+}
+
+std::vector<std::string> read_fixed(const Recipe& recipe, JsonReader reader) {
   std::vector<std::string> parts{"model", "datasets", "environment", "stages"};
   for (const Parameter& parameter : recipe.parameters)
     parts.push_back(parameter.name);
-  for (std::size_t i = 0; i < recipe.fixed.size(); ++i) {
-    const std::string& part = recipe.fixed[i];
-    if (std::find(parts.begin(), parts.end(), part) != parts.end()) continue;
-    reader.items()[i].problem(
+  return read_distinct(std::move(reader), [&](const std::string& part, const JsonReader& item) {
+    if (std::find(parts.begin(), parts.end(), part) != parts.end()) return;
+    item.problem(
         "'" + part + "' is neither a parameter nor one of model, datasets, environment, stages",
         base::did_you_mean(part, parts));
-  }
+  });
 }
 
 RawLayout read_raw_layout(JsonReader& reader) {
@@ -95,23 +128,17 @@ RawLayout read_raw_layout(JsonReader& reader) {
     type.problem("'" + type.string() + "' is not a type of numbers",
                  "such as 'float32' or 'int16'");
   }
-  JsonReader order = reader.optional("byte_order");
-  layout.big_endian = order.exists() && order.one_of({"little", "big"}) == "big";
-  JsonReader shape = reader.optional("shape");
-  if (shape.exists()) {
-    for (JsonReader& extent : shape.items())
-      layout.shape.push_back(extent.unsigned_integer());
-  }
+  layout.big_endian = reader.optional("byte_order").one_of({"little", "big"}) == "big";
+  for (JsonReader& extent : reader.optional("shape").items())
+    layout.shape.push_back(extent.unsigned_integer());
   return layout;
 }
 
 std::map<std::string, Prediction> read_predictions(JsonReader reader) {
   std::map<std::string, Prediction> predictions;
-  if (!reader.exists()) return predictions;
   for (auto& [path, kind] : reader.members()) {
-    const bool is_argmax = kind.one_of({"labels", "argmax"}) == "argmax";
     predictions[path.starts_with('/') ? path.substr(1) : path] =
-        is_argmax ? Prediction::argmax : Prediction::labels;
+        *parse_enum<Prediction>(kind.one_of(enum_words<Prediction>()));
   }
   return predictions;
 }
@@ -134,8 +161,13 @@ std::map<std::string, OutputRule> read_compare(const Recipe& recipe, JsonReader 
   for (const Stage& stage : recipe.stages)
     outputs.insert(outputs.end(), stage.outputs.begin(), stage.outputs.end());
   std::map<std::string, OutputRule> rules;
-  for (auto& [output, entry] : reader.members()) {
-    if (std::find(outputs.begin(), outputs.end(), output) == outputs.end()) {
+  for (auto& member : reader.members()) {
+    const std::string& output = member.first;
+    JsonReader& entry = member.second;
+    const bool is_known = std::ranges::any_of(outputs, [&](const std::string& declared) {
+      return declared == output || (is_group(declared) && declares(declared, output));
+    });
+    if (!is_known) {
       entry.problem("no stage has an output '" + output + "'", base::did_you_mean(output, outputs));
     }
     rules[output] = read_output_rule(entry);
@@ -168,16 +200,15 @@ void read_body(Recipe& recipe, JsonReader& root) {
   const auto ordered = nlohmann::ordered_json::parse(recipe.text);
   recipe.name = root.required("name").name();
   recipe.description = root.optional("description").string();
-  JsonReader model = root.optional("model");
-  if (model.exists()) recipe.model = model.name();
-  recipe.datasets = read_datasets(root.optional("datasets"));
+  recipe.model = root.optional("model").name();
   JsonReader environment = root.optional("environment");
   if (environment.exists()) recipe.environment = read_environment_spec(environment);
   recipe.parameters = read_in_order<Parameter>(
       root.optional("parameters"), document_order(ordered, "parameters"), read_parameter);
-  JsonReader fixed = root.optional("fixed");
-  recipe.fixed = read_distinct(fixed);
-  check_fixed(recipe, fixed);
+  JsonReader parameter_file = root.optional("parameter_file");
+  if (parameter_file.exists()) recipe.parameter_file = read_parameter_file(recipe, parameter_file);
+  recipe.datasets = read_datasets(recipe, root.optional("datasets"));
+  recipe.fixed = read_fixed(recipe, root.optional("fixed"));
   recipe.seed_environment = read_seed(root.optional("seed"));
   recipe.deterministic = root.optional("deterministic").boolean();
   read_stages(recipe, root.required("stages"));
@@ -185,7 +216,7 @@ void read_body(Recipe& recipe, JsonReader& root) {
       root.optional("metrics"), document_order(ordered, "metrics"), read_metric);
   check_metric_stages(recipe, root.optional("metrics"));
   JsonReader require = root.optional("require");
-  if (require.exists()) recipe.require = parse_rung(require.one_of(enum_words<Rung>()));
+  if (require.exists()) recipe.require = parse_enum<Rung>(require.one_of(enum_words<Rung>()));
   recipe.compare = read_compare(recipe, root.optional("compare"));
   recipe.studies = read_studies(recipe, root.optional("studies"));
 }

@@ -4,7 +4,7 @@ namespace sabath::spec {
 
 Resources read_resources(base::JsonReader reader) {
   Resources resources;
-  if (reader.exists()) FieldReader::read_as<ResourcesForm>(reader, resources);
+  FieldReader::read_as<ResourcesForm>(reader, resources);
   return resources;
 }
 

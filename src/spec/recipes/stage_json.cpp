@@ -25,18 +25,6 @@ using base::JsonReader;
 /// A stage that fails so often has no failure that passes.
 constexpr int most_tries = 100;
 
-ValueLists read_when(const Recipe& recipe, JsonReader reader) {
-  ValueLists lists;
-  for (auto& [name, entry] : reader.members()) {
-    const Parameter* parameter = known_parameter(recipe, name, entry);
-    if (parameter != nullptr) lists[name] = read_value_or_values(*parameter, entry);
-  }
-  if (reader.is_object() && reader.members().empty()) {
-    reader.problem("names no parameter", "without \"when\" a stage is always due");
-  }
-  return lists;
-}
-
 std::vector<int> read_exit_codes(JsonReader reader) {
   std::vector<int> codes;
   for (JsonReader& item : reader.items()) {
@@ -53,22 +41,15 @@ std::vector<std::string> read_signals(JsonReader reader) {
   std::vector<std::string> known;
   for (int number = 1; number < NSIG; ++number)
     known.push_back(base::signal_name(number));
-  std::vector<std::string> names = read_distinct(reader);
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (std::find(known.begin(), known.end(), names[i]) != known.end()) continue;
-    reader.items()[i].problem("'" + names[i] + "' is not a signal",
-                              base::did_you_mean(names[i], known));
-  }
-  return names;
+  return read_distinct(std::move(reader), [&](const std::string& name, const JsonReader& item) {
+    if (std::ranges::find(known, name) != known.end()) return;
+    item.problem("'" + name + "' is not a signal", base::did_you_mean(name, known));
+  });
 }
 
-std::vector<std::string> read_patterns(JsonReader reader) {
-  std::vector<std::string> patterns = read_distinct(reader);
-  for (std::size_t i = 0; i < patterns.size(); ++i) {
-    const auto problem = base::Regex::problem_of(patterns[i]);
-    if (problem) reader.items()[i].problem("is not a regular expression: " + *problem);
-  }
-  return patterns;
+void check_log_pattern(const std::string& pattern, const JsonReader& item) {
+  const auto problem = base::Regex::problem_of(pattern);
+  if (problem) item.problem("is not a regular expression: " + *problem);
 }
 
 Retry read_retry(JsonReader reader) {
@@ -86,7 +67,7 @@ Retry read_retry(JsonReader reader) {
   retry.limits = read_distinct(limits);
   for (JsonReader& item : limits.items())
     item.one_of({"time", "silence"});
-  retry.logs = read_patterns(reader.optional("logs"));
+  retry.logs = read_distinct(reader.optional("logs"), check_log_pattern);
   const bool names_any = reader.optional("exit_codes").exists() ||
                          reader.optional("signals").exists() || limits.exists() ||
                          reader.optional("logs").exists();
@@ -128,16 +109,12 @@ void read_stage_terms(const Recipe& recipe, Stage& stage, JsonReader& reader) {
   JsonReader retry = reader.optional("retry");
   if (retry.exists()) stage.retry = read_retry(retry);
   JsonReader variant = reader.optional("variant");
-  if (variant.exists()) {
-    stage.variant = variant.name();
-    if (variant.is_string()) check_variant(recipe, variant, stage.variant);
-  }
+  stage.variant = variant.name();
+  if (variant.is_string()) check_variant(recipe, variant, stage.variant);
   stage.variables = read_variables(reader.optional("variables"));
-  JsonReader parallel = reader.optional("parallel");
-  if (parallel.exists()) {
-    stage.parallel = parallel.one_of({"none", "auto", "srun", "mpirun", "mpiexec", "torchrun"});
-    if (stage.parallel == "none") stage.parallel.clear();
-  }
+  stage.parallel =
+      reader.optional("parallel").one_of({"none", "auto", "srun", "mpirun", "mpiexec", "torchrun"});
+  if (stage.parallel == "none") stage.parallel.clear();
   JsonReader checkpoint = reader.optional("checkpoint");
   stage.checkpoint = checkpoint.boolean();
   if (stage.checkpoint && stage.cache) {
@@ -214,7 +191,8 @@ KnownPlaceholders common_placeholders(const Recipe& recipe) {
   known.names = {"recipe", "code", "output", "run", "seed"};
   for (const Parameter& parameter : recipe.parameters)
     known.names.push_back("param." + parameter.name);
-  for (const auto& [role, asset] : recipe.datasets)
+  if (recipe.parameter_file) known.names.emplace_back("parameters");
+  for (const auto& [role, choices] : recipe.datasets)
     known.names.push_back("dataset." + role);
   const auto& layers = recipe.environment.layers;
   const auto is_built = [](const LayerSpec& layer) { return has_prefix(layer.kind); };
@@ -281,11 +259,10 @@ Stage read_stage(const Recipe& recipe, base::JsonReader reader) {
   Stage stage;
   stage.name = reader.required("name").name();
   stage.needs = read_distinct(reader.optional("needs"));
-  base::JsonReader task = reader.optional("task");
-  if (task.exists()) stage.task = task.name();
+  stage.task = reader.optional("task").name();
   stage.cache = reader.optional("cache").boolean();
   read_run(stage, reader.required("run"));
-  stage.outputs = read_outputs(reader.optional("outputs"));
+  stage.outputs = read_distinct_paths(reader.optional("outputs"), true);
   stage.resources = read_resources(reader.optional("resources"));
   base::JsonReader code = reader.optional("code");
   if (code.exists()) stage.copy_code = code.one_of({"copy"}) == "copy";

@@ -56,15 +56,13 @@ ValueLists read_exclusion(const Recipe& recipe, const Study& study, JsonReader r
 }
 
 std::vector<std::uint64_t> read_seeds(JsonReader reader) {
-  if (!reader.exists()) return {};
   std::string text;
-  if (!reader.is_array()) {
-    text = reader.string();
-    if (!reader.is_string()) return {};
-  }
   if (reader.is_array()) {
     for (JsonReader& item : reader.items())
       text += (text.empty() ? "" : ",") + std::to_string(item.unsigned_integer());
+  } else {
+    text = reader.string();
+    if (!reader.is_string()) return {};
   }
   try {
     return parse_seeds(text);

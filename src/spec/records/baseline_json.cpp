@@ -139,9 +139,6 @@ void set_integers(nlohmann::ordered_json& json, const BaselineMetric& metric) {
 
 BaselineDigits digits_of(const BaselineMetric& metric) {
   if (!metric.whole) return {};
-  const auto is_less = [](const base::ExactNumber& a, const base::ExactNumber& b) {
-    return a.value < b.value || (a.value == b.value && a.rest < b.rest);
-  };
   std::optional<base::ExactNumber> least;
   std::optional<base::ExactNumber> most;
   for (std::size_t i = 0; i < metric.values.size(); ++i) {
@@ -149,8 +146,8 @@ BaselineDigits digits_of(const BaselineMetric& metric) {
     if (!std::isfinite(nearest.value)) continue;
     const base::ExactNumber number =
         base::exact_decimal(text_of(metric, i), nearest.value).value_or(nearest);
-    if (!least || is_less(number, *least)) least = number;
-    if (!most || is_less(*most, number)) most = number;
+    if (!least || number < *least) least = number;
+    if (!most || *most < number) most = number;
   }
   const auto text = [](const std::optional<base::ExactNumber>& number) {
     const bool is_whole = number && std::trunc(number->value) == number->value;

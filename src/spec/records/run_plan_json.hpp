@@ -25,7 +25,7 @@ template <class Io>
 void describe(Io& io, FieldRef<Io, PlannedStage> stage) {
   SABATH_FIELDS(io, stage, name, needs, cache, argv, argv_template, outputs, resources);
   SABATH_FIELDS(io, stage, code_copy_from, environment, key_items, retry, variant, not_due);
-  SABATH_FIELDS(io, stage, parallel, checkpoint);
+  SABATH_FIELDS(io, stage, parallel, checkpoint, files);
 }
 
 SABATH_DESCRIBE(TrustSeen, boot, uptime_s);
@@ -44,6 +44,9 @@ void describe(Io& io, FieldRef<Io, RunPlan> plan) {
      plan.batch,
      "folder of the batch that a scheduler executes it in, from the run's own; absent: executed on "
      "the machine that planned it");
+  io("environment_from",
+     plan.environment_from,
+     "run whose recipe and lock gave the environment of a run that explain made; absent: its own");
 }
 
 }  // namespace sabath::spec

@@ -2,7 +2,6 @@
 
 #include "documents/document_json.hpp"
 
-#include <sabath/base/error.hpp>
 #include <sabath/base/text/json_members.hpp>
 #include <sabath/spec/run_record.hpp>
 

@@ -49,6 +49,7 @@ void describe(Io& io, FieldRef<Io, JobFacts> job) {
   io("nodes", job.nodes, "as the scheduler writes them");
   io("cpus_allowed", job.cpus_allowed, "as the kernel writes them: 0-3,8");
   io("variables", job.variables);
+  io("shared", job.shared, "several runs divided its cores among them");
 }
 
 SABATH_DESCRIBE(AttemptRecord, number, state, message, node, job, stage, seen);
@@ -75,6 +76,7 @@ void describe(Io& io, FieldRef<Io, OutputRecord> output) {
   io("as_made",
      output.as_made,
      "what it was when its stage had ended, where a later stage changed it");
+  io("part_of", output.part_of, "the declared folder or pattern that it belongs to");
 }
 
 SABATH_DESCRIBE(StageTry, started, wall_s, exit_code, signal, message, reason);

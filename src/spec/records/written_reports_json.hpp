@@ -10,30 +10,10 @@
 #include <sabath/spec/group_comparison.hpp>
 #include <sabath/spec/run_count.hpp>
 
-#include <array>
-
 namespace sabath::spec {
 
 SABATH_DESCRIBE(LeftOut, reason, runs);
 SABATH_DESCRIBE(RunCount, all, counted, left_out);
-
-constexpr auto all_values(Verdict) {
-  return std::array{Verdict::pass, Verdict::fail, Verdict::inconclusive, Verdict::not_comparable};
-}
-constexpr auto all_values(Repetition) {
-  return std::array{Repetition::repeat,
-                    Repetition::resample,
-                    Repetition::reproduce,
-                    Repetition::revise,
-                    Repetition::replicate,
-                    Repetition::different};
-}
-constexpr auto all_values(PerformanceKind) {
-  return std::array{PerformanceKind::whole_run,
-                    PerformanceKind::speed,
-                    PerformanceKind::time_to_quality,
-                    PerformanceKind::quality};
-}
 
 SABATH_DESCRIBE(FacetDifference, facet, item, a, b);
 SABATH_DESCRIBE(CodeDifference, path, change, added, removed, diff, note);
@@ -183,16 +163,6 @@ void describe(Io& io, FieldRef<Io, Explanation> explanation) {
      explanation.cause,
      "The only minimal sufficient set, where `complete` and there is one alone; else empty.");
   io("reason", explanation.reason);
-}
-
-constexpr auto all_values(CaseKind) {
-  return std::array{CaseKind::run, CaseKind::result, CaseKind::performance};
-}
-constexpr auto all_values(Expectation) {
-  return std::array{Expectation::none,
-                    Expectation::expected_failure,
-                    Expectation::unexpected_pass,
-                    Expectation::expired};
 }
 
 template <class Io>

@@ -189,6 +189,13 @@ TEST_CASE("cli: -o puts the files into a folder") {
   const std::string url = make_source(sabath, "bytes");
   CHECK(sabath({"fetch", url, "-o", "there"}).status == 0);
   CHECK(text_of(sabath.folder() / "there/source.txt") == "bytes");
+  const Answer again = sabath({"fetch", url, "-o", "there"});
+  CHECK(again.status == 0);
+  CHECK_THAT(again.errors, Contains("there/source.txt: already there"));
+  fs::remove(sabath.folder() / "there/source.txt");
+  write_text(sabath.folder() / "there/source.txt", "mine");
+  CHECK(sabath({"fetch", url, "-o", "there"}).status == 16);
+  CHECK(text_of(sabath.folder() / "there/source.txt") == "mine");
 }
 
 TEST_CASE("cli: bytes that came under one name are not fetched again under another") {

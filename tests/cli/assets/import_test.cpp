@@ -249,3 +249,33 @@ TEST_CASE("cli: cells that the page of import does not name are refused with the
              Contains(":3: acc is '0x10', which is not a number") && Contains(":4:") &&
                  Contains(":5:") && !Contains(":6:"));
 }
+
+TEST_CASE("cli: a published value that is no share of its count is a likely misprint") {
+  const Sabath sabath;
+  const Answer answer = import_text(
+      sabath, "host,acc\na,0.9919\nb,0.99195\nc,1.2\nd,0.992\ne,\n", {"--count", "acc=10000"});
+  CHECK(answer.status == 0);
+  CHECK_THAT(answer.errors,
+             Contains(":3: acc is '0.99195', which is not k/10000: likely a misprint"));
+  CHECK_THAT(answer.errors, Contains("9919/10000 = 0.9919 and 9920/10000 = 0.992"));
+  CHECK_THAT(answer.errors, Contains(":4: acc is '1.2', which is not a share of 10000"));
+  CHECK_THAT(answer.output,
+             Contains("5 runs of t imported") && Contains("2 values cannot be right"));
+  const Answer real = sabath({"import",
+                              published,
+                              "--recipe",
+                              "imbalanced-mnist",
+                              "--metrics",
+                              "imbalanced_classification,mnist_convnet",
+                              "--count",
+                              "imbalanced_classification=56961,mnist_convnet=10000"});
+  CHECK(real.status == 0);
+  CHECK_THAT(real.output, !Contains("cannot be right"));
+  for (const char* wrong : {"acc", "acc=", "=5", "acc=0", "acc=-1", "acc=ten"}) {
+    CAPTURE(wrong);
+    CHECK(import_text(sabath, "host,acc\na,1\n", {"--count", wrong}).status == 2);
+  }
+  const Answer other = import_text(sabath, "host,acc\na,1\n", {"--count", "ac=5"});
+  CHECK(other.status == 2);
+  CHECK_THAT(other.errors, Contains("did you mean 'acc'?"));
+}

@@ -126,6 +126,7 @@ TEST_CASE("job: packed runs have disjoint cores, and what has ended is not run a
   const bool has_room = sysconf(_SC_NPROCESSORS_ONLN) > 1;
   if (has_room) CHECK(binding(0) != binding(2));
   CHECK(batch.record(2)["jobs"][0]["start"]["id"] == "1");
+  if (has_room) CHECK(batch.record(2)["jobs"][0]["shared"] == true);
   CHECK(is_marked(batch.files().ended(), batch.plan().runs[2]));
 }
 

@@ -135,7 +135,7 @@ TEST_CASE("bundle: a job that is held because nothing came back is told with its
       waits.errors,
       Contains("held (Transfer output files failure") && Contains("does not pass by itself"));
   const Answer doctor = user.sabath({"doctor", "--site", "pool"});
-  CHECK_THAT(doctor.output, Contains("did not end in time: held (Transfer output files failure"));
+  CHECK_THAT(doctor.output, Contains("does not start: held (Transfer output files failure"));
 }
 
 TEST_CASE("bundle: doctor shows why a job could not begin") {

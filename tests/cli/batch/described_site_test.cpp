@@ -230,6 +230,17 @@ TEST_CASE("described site: doctor ends its job where nobody says how it stands")
   CHECK(user.ended() == "1\n");
 }
 
+TEST_CASE("described site: doctor does not advise a longer wait for a job that cannot start") {
+  const DescribedSite user(json{{"grace", "1s"}});
+  user.say("W Held");
+  const Answer answer = user.sabath({"doctor", "--site", "here", "--timeout", "60s"});
+  INFO(answer.output << answer.errors);
+  CHECK(answer.status == 1);
+  CHECK_THAT(answer.output,
+             Contains("does not start: waits its turn (Held), which as a rule does not pass") &&
+                 Contains("another partition") && !Contains("--timeout"));
+}
+
 TEST_CASE("described site: doctor says of a job that cannot be cancelled which one is left") {
   const DescribedSite user;
   user.tool("oend", "echo 'no permission' >&2; exit 1");
@@ -553,7 +564,12 @@ TEST_CASE("described site: who waits for @last or cancels it hears of the run th
   REQUIRE(user.sabath({"run", user.recipe("{}")}).status == 0);
   const std::string ended = user.sabath.run_directories().back().filename();
   const std::string command = GENERATE("wait", "cancel");
-  CHECK_THAT(user.sabath({command, "@last"}).errors, !Contains("@running"));
+  const std::string alone = user.sabath({command, "@last"}).errors;
+  CHECK_THAT(alone, !Contains("@running"));
+  const json status = json::parse(text_of(user.sabath.run_directories().back() / "status.json"));
+  const std::string end = status["updated"];
+  CHECK((alone.find("run " + ended + " has ended already at " + end + ": ok") !=
+         std::string::npos) == (command == "cancel"));
   REQUIRE(user.sabath({"run", user.recipe("{}"), "--on", "here", "--detach"}).status == 0);
   const std::string waits = user.sabath.run_directories().back().filename();
   const Answer answer = user.sabath({command, "@last"});

@@ -291,9 +291,12 @@ TEST_CASE("cli: an environment that is removed between plan and execution is tol
   const fs::path again = done.parent_path() / "hello-20260101-000000-aaaaaaaa";
   fs::create_directory(again);
   json plan = json::parse(text_of(done / "plan.json"));
-  plan["run_id"] = again.filename().string();
   const std::string prefix = plan["environment"]["layers"][0]["prefix"];
-  write_text(again / "plan.json", plan.dump());
+  std::string text = plan.dump();
+  const std::string name = done.filename().string();
+  for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1))
+    text.replace(at, name.size(), again.filename().string());
+  write_text(again / "plan.json", text);
   json status = json::parse(text_of(done / "status.json"));
   status["state"] = "planned";
   write_text(again / "status.json", status.dump());

@@ -8,6 +8,7 @@
 #include <sabath/base/text/json_reader.hpp>
 
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstdlib>
@@ -282,6 +283,20 @@ TEST_CASE("cli: explain takes each environment with its own lock") {
   INFO(answer.output << answer.errors);
   CHECK(answer.status == 0);
   CHECK(contains(answer.output, "environment alone makes them differ"));
+  // Each hybrid is repeated with its own mix.
+  std::size_t hybrids = 0;
+  for (const fs::path& run : orchard.sabath.run_directories()) {
+    const auto record = nlohmann::json::parse(base::read_file(run / "record.json"));
+    if (record["tags"].empty()) continue;
+    ++hybrids;
+    const test::Answer repeated = orchard.sabath({"repro", run.filename().string()});
+    INFO(repeated.output << repeated.errors);
+    CHECK(repeated.status == 0);
+    const auto again = nlohmann::json::parse(orchard.sabath.newest());
+    CHECK(again["environment"] == record["environment"]);
+    CHECK(orchard.sabath({"repro", again["run_id"].get<std::string>()}).status == 0);
+  }
+  CHECK(hybrids >= 2);
 }
 
 TEST_CASE("cli: a package that is not as it was locked is what two runs differ in") {

@@ -11,6 +11,7 @@
 
 using namespace sabath::test;
 using Catch::Contains;
+using Catch::StartsWith;
 using nlohmann::json;
 namespace fs = std::filesystem;
 
@@ -128,6 +129,29 @@ TEST_CASE("again: runs of a study, and those that --jobs bound to a core each") 
   bound.repeats_all("--cpus ");
   // The study itself, typed again.
   bound.type(again_line(jobs.output));
+}
+
+TEST_CASE("again: values of the session that the recipe replaces are noted, and left out") {
+  Sabath sabath;
+  const std::string recipe = sabath.shell_recipe(
+      "replaced",
+      "echo $TF_DETERMINISTIC_OPS $MKL_DYNAMIC $GOMP_SPINCOUNT > {output}/r.txt",
+      R"({"deterministic": true})",
+      R"({"outputs": ["r.txt"], "variables": {"MKL_DYNAMIC": "FALSE"}})");
+  sabath.environment().merge(sabath::base::Environment{{"TF_DETERMINISTIC_OPS", "0"},
+                                                       {"MKL_DYNAMIC", "TRUE"},
+                                                       {"OMP_DYNAMIC", "FALSE"},
+                                                       {"GOMP_SPINCOUNT", "17"}});
+  const bool is_study = GENERATE(false, true);
+  const Answer answer = done(sabath, {"run", recipe, is_study ? "--seeds" : "--seed", "1"});
+  CHECK(text_of(sabath.run_directories().back() / "outputs/go/r.txt") == "1 FALSE 17\n");
+  CHECK_THAT(
+      answer.errors,
+      Contains("the recipe sets TF_DETERMINISTIC_OPS=1; the session's value '0' is not used") &&
+          Contains("the recipe sets MKL_DYNAMIC=FALSE; the session's value 'TRUE' is not used") &&
+          !Contains("sets OMP_DYNAMIC"));
+  CHECK_THAT(again_line(answer.output),
+             StartsWith("env GOMP_SPINCOUNT=17 sabath ") && !Contains("DYNAMIC"));
 }
 
 TEST_CASE("again: what sabath run cannot repeat says why, and names repro") {

@@ -72,6 +72,7 @@ TEST_CASE("compare: where two files differ is told, and a tolerance may allow it
   write_text(b, "step,loss\n1,0.5,7\n2,0.25\n");
   const Answer ragged = sabath({"compare", a.string(), b.string()});
   CHECK(ragged.status == 11);
+  CHECK_THAT(ragged.errors, Contains("hint: '--as bytes' compares the bytes of files"));
   CHECK_THAT(ragged.errors, Contains("b.csv") && Contains("row 1 has 3 cells"));
   CHECK(sabath({"compare", a.string(), b.string(), "--as", "bytes"}).status == 1);
   CHECK(sabath({"compare", b.string(), b.string()}).status == 0);

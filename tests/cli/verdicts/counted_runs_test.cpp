@@ -146,3 +146,37 @@ TEST_CASE("cli: a study's table and its CSV show one value of a metric with one 
   CHECK_THAT(text_of(file), Contains("go/epoch_ms [ms], median") && Contains(",10.5,"));
   CHECK_THAT(done(sabath, {"show", "@last"}).output, Contains("median") && Contains("10.5"));
 }
+
+TEST_CASE("cli: copies of a cached stage are no repeats, and a fresh run is one") {
+  const Sabath sabath;
+  const std::string recipe =
+      sabath.shell_recipe("cached",
+                          R"(echo '{{"step": 1, "loss": 0.5}}' >> $SABATH_METRICS)",
+                          R"({"metrics": {"loss": {"unit": "1", "better": "lower"}}})",
+                          R"({"cache": true})");
+  done(sabath, {"run", recipe, "--seed", "1", "--repeat", "4"});
+  const std::string all = "recipe=cached";
+  const auto count = [&] { return parsed(sabath, {"list", "runs", all})["count"]; };
+  CHECK(count()["counted"] == 1);
+  CHECK_THAT(done(sabath, {"list", "runs", all}).output,
+             Contains("1 of 4 runs count; left out: 3 copied from the cache"));
+  CHECK(parsed(sabath, {"compare", all})["left_out"] == count()["left_out"]);
+  CHECK(report_of(sabath, {all})["count"] == count());
+  CHECK(parsed(sabath, {"check", all})["count"] == count());
+  const json studies = parsed(sabath, {"list", "studies"});
+  CHECK(parsed(sabath, {"show", studies["studies"][0]["study"]})["count"]["counted"] == 1);
+  const std::string baseline = (sabath.folder() / "bl.json").string();
+  CHECK_THAT(done(sabath, {"baseline", "propose", all, "-o", baseline}).output + text_of(baseline),
+             Contains("left out: 3 run(s) copied from the cache"));
+  const std::string first = sabath.run_directories().front().filename().string();
+  const std::string last = sabath.run_directories().back().filename().string();
+  const Answer pair = sabath({"compare", first, last});
+  CHECK(pair.status == 3);
+  CHECK_THAT(pair.output, Contains("results of one execution, by " + first));
+  done(sabath, {"baseline", "accept", baseline});
+  const Answer checked = sabath({"check", last, "--baseline", baseline});
+  CHECK_THAT(checked.output + checked.errors, Contains("agreement proves nothing"));
+  done(sabath, {"run", recipe, "--seed", "1", "--fresh"});
+  CHECK(count()["counted"] == 2);
+  CHECK(sabath({"compare", first, "@last"}).status == 0);
+}

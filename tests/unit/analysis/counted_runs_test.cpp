@@ -90,7 +90,7 @@ class RandomHome {
     record.tags = tags();
     record.recipe_text = recipe_text;
     record.recipe_digest = base::sha256_of(recipe_text);
-    record.recipe_definition = spec::parse_recipe(recipe_text, "recipe").definition_digest();
+    record.recipe_definition = spec::parse_recipe(recipe_text, "recipe").definition_digest({});
     record.execution_parameters = {"threads"};
     record.task.reset();
     record.study_id = is_study_ ? "tiny-20261120-103200-studyaaa" : "";
@@ -99,6 +99,7 @@ class RandomHome {
     record.parameters = {{"threads", std::int64_t{1 + below(3)}}, {"perturb_1ulp", perturbation}};
     record.metrics = {metric("loss", "1", false), metric("epoch_ms", "ms", true)};
     record.outputs.clear();
+    record.stages = {stage(n)};
     const fs::path directory = folder_ / record.run_id;
     if (has_ended(record.state)) {
       fs::create_directories(directory);
@@ -109,6 +110,17 @@ class RandomHome {
     }
     catalog.put_record(record, directory.string());
     note_point(record, directory, perturbation);
+  }
+
+  /// Executed, or reused from a run that may be no run here.
+  spec::StageRecord stage(std::size_t n) {
+    spec::StageRecord one;
+    one.name = "one";
+    one.state = below(3) == 0 ? "reused" : "ok";
+    if (one.state == "reused")
+      one.made_by_run = fmt::format("tiny-20261120-1032{:02}-abcdefgh",
+                                    below(static_cast<std::uint32_t>(n) + 1) * 2 % 17);
+    return one;
   }
 
   spec::MetricSummary metric(const char* name, const char* unit, bool performance) {
@@ -255,6 +267,7 @@ TEST_CASE("counted runs: every command has the same number over random catalogs"
   constexpr std::uint32_t catalogs = 200;
   std::uint64_t runs = 0;
   std::uint64_t counted = 0;
+  std::uint64_t copies = 0;
   const spec::Recipe recipe = spec::parse_recipe(recipe_text, "recipe");
   for (std::uint32_t seed = 0; seed < catalogs; ++seed) {
     INFO("catalog " << seed);
@@ -264,6 +277,8 @@ TEST_CASE("counted runs: every command has the same number over random catalogs"
         spec::count_runs(analysis::why_not_counted(home.rows, named, home.catalog)).counted;
     runs += home.rows.size();
     counted += n;
+    for (const std::string& reason : analysis::why_not_counted(home.rows, named, home.catalog))
+      copies += reason == "copied from the cache" ? 1 : 0;
     check_compare(home, named, n);
     check_report(home, named, n);
     check_judged(home, named, n);
@@ -276,6 +291,7 @@ TEST_CASE("counted runs: every command has the same number over random catalogs"
       CHECK(spec::count_runs(analysis::why_not_counted(home.study)).counted == plain);
   }
   WARN(runs << " runs in " << catalogs << " catalogs, " << counted << " of them count");
+  CHECK(copies > 10);
   CHECK(counted > runs / 5);
   CHECK(counted < runs);
 }
@@ -340,6 +356,42 @@ TEST_CASE(
   CHECK(analysis::why_not_counted({rows[1]}, named, catalog) == std::vector<std::string>{"failed"});
   const auto judged = app::check_runs({rows[1]}, {}, catalog);
   CHECK(judged.verdict == spec::Verdict::inconclusive);  // nothing to judge, and no FAIL
+}
+
+TEST_CASE("counted runs: of copies of one execution one counts") {
+  std::vector<analysis::Executed> executed;
+  const auto add = [&](const std::vector<std::string>& made_by) {
+    spec::RunRecord record = test::full_record();
+    record.run_id = fmt::format("tiny-{}", executed.size());
+    record.recipe_text = recipe_text;
+    record.metrics.clear();
+    record.stages.clear();
+    for (const char* name : {"prepare", "one"}) {
+      spec::StageRecord& stage = record.stages.emplace_back();
+      stage.name = name;
+      stage.made_by_run = made_by[record.stages.size() - 1];
+      stage.state = stage.made_by_run.empty() ? "ok" : "reused";
+      spec::MetricSummary& metric = record.metrics.emplace_back();
+      metric.stream = name;
+      metric.name = record.stages.size() == 1 ? "rows" : "loss";  // the recipe declares loss
+    }
+    executed.push_back({record.run_id, spec::executed_by(record)});
+  };
+  add({"tiny-1", "tiny-1"});  // its clock was behind
+  add({"", ""});
+  add({"tiny-1", ""});
+  add({"", "tiny-1"});
+  add({"tiny-1", "tiny-2"});
+  add({"gone", "gone"});
+  add({"", "gone"});
+  const std::string copy = "copied from the cache";
+  std::vector<std::string> reasons(executed.size());
+  analysis::mark_copies(executed, reasons);
+  CHECK(reasons == std::vector<std::string>{copy, "", "", copy, copy, "", copy});
+  // A run that does not count lends its place to its oldest copy.
+  reasons = {"", "failed", "", "", "", "", ""};
+  analysis::mark_copies(executed, reasons);
+  CHECK(reasons == std::vector<std::string>{"", "failed", "", copy, copy, "", copy});
 }
 
 TEST_CASE("counted runs: what is named is what the words say") {

@@ -16,7 +16,7 @@ namespace {
 std::vector<ImportedRow> rows_of(const std::string& text,
                                  const Columns& facets = {"site"},
                                  const Columns& metrics = {"acc"}) {
-  return read_imported_rows(text, "t.csv", facets, metrics);
+  return read_imported_rows(text, "t.csv", facets, metrics, {{"share", 10000}, {"large", 56961}});
 }
 
 }  // namespace
@@ -164,4 +164,22 @@ TEST_CASE("import: numbers are decimals that a double holds") {
         error_of([&] { rows_of("seed,acc\n" + std::string(seed) + ",1\n", {"seed"}); }).what(),
         "is not a seed"));
   }
+}
+
+TEST_CASE("import: a share of a count is k/N, as far as it is printed and a float holds it") {
+  const auto doubts = [](const std::string& metric, const std::string& value) {
+    return rows_of(metric + "\n" + value + "\n", {}, {metric}).front().doubts;
+  };
+  for (const char* right : {"0", "1", "0.9919", "0.991900026798248", "0.99", "9.919e-1", "1e0"}) {
+    CAPTURE(right);
+    CHECK(doubts("share", right).empty());
+  }
+  for (const char* wrong :
+       {"0.99195", "0.991950", "0.00005", "-0.5", "1.0001", "nan", "9.9195e-1"}) {
+    CAPTURE(wrong);
+    CHECK(doubts("share", wrong).size() == 1);
+  }
+  CHECK(doubts("large", "0.993925690650939").empty());
+  CHECK(doubts("large", "0.993935690650939").size() == 1);
+  CHECK(contains(doubts("large", "0.993935690650939").front(), ":2: large is '0.993935690650939'"));
 }

@@ -111,6 +111,30 @@ TEST_CASE("run recipe: an asset that a recipe makes is made by a run of it first
   CHECK(std::filesystem::exists(inputs.front().path));
 }
 
+TEST_CASE("run recipe: a run has the data of its parameters alone, and nothing else is fetched") {
+  test::Workbench bench;
+  bench.add_recipe("use", R"({
+    "schema": 1, "name": "use", "environment": {"layers": []},
+    "datasets": {"words": [{"asset": "words", "when": {"data": "full"}},
+                           {"asset": "no-such-asset", "when": {"data": "huge"}}]},
+    "parameters": {"data": {"type": "enum", "values": ["none", "full", "huge"], "default": "none"}},
+    "stages": [{"name": "make", "run": ["true"]},
+               {"name": "read", "run": ["cat", "{dataset.words}"], "when": {"data": ["full", "huge"]}},
+               {"name": "any", "task": "wrong", "run": ["cat", "{dataset.words}"]}]})");
+  bench.add_asset("words", R"({"schema": 1, "kind": "dataset", "name": "words", "files": []})");
+  planning::RunRequest request = bench.request("use");
+  CHECK(home::RunFiles(bench.run(request).directory).read_plan().inputs.empty());
+  request.set["data"] = "huge";
+  CHECK(contains(error_of([&] { bench.run(request); }).what(), "no-such-asset"));
+  request.set.clear();
+  request.task = "wrong";
+  const base::Error error = error_of([&] { bench.run(request); });
+  CHECK(error.kind() == base::ErrorKind::usage);
+  CHECK(
+      contains(error.what(),
+               "stage 'any' uses {dataset.words}, but the parameters give this role no data set"));
+}
+
 TEST_CASE("run recipe: an asset whose run fails is an error that names the run") {
   test::Workbench bench;
   add_words(bench, "{}");

@@ -1,7 +1,6 @@
 #include "support/fake_clock.hpp"
 
 #include <sabath/base/clock.hpp>
-#include <sabath/base/text/seconds_text.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -29,7 +29,7 @@ struct Open {
   static void set_mode(const fs::path& path, mode_t mode) {
     REQUIRE(::chmod(path.c_str(), mode) == 0);
   }
-  void mark(const fs::path& path) const { base::write_file_atomically(path / made_mark, ""); }
+  void mark(const fs::path& path) const { REQUIRE(base::mark(base::Directory::open(path)) == 0); }
   bool is_whole() const { return fs::exists(folder / "inner/file"); }
 
   test::TempHome home{};
@@ -42,7 +42,7 @@ TEST_CASE("own tree: where others can exchange folders, one without a mark stays
   const Open at;
   const auto why = base::why_kept(base::Beneath::anywhere(), at.folder);
   REQUIRE(why);
-  CHECK(*why == "others could have moved it there, and it has no file .sabath-made");
+  CHECK(*why == "others could have moved it there, and it has no valid file .sabath-made");
   CHECK_FALSE(remove_own_tree(at.folder));
   CHECK(at.is_whole());
 }
@@ -57,6 +57,10 @@ TEST_CASE("own tree: one with a mark goes, and so does an empty one") {
   }
   SECTION("empty") {
     fs::remove_all(at.folder / "inner");
+  }
+  SECTION("empty but for the empty mark of an older version") {
+    fs::remove_all(at.folder / "inner");
+    base::write_file_atomically(at.folder / made_mark, "");
   }
   SECTION("read-only") {
     at.mark(at.folder);
@@ -81,6 +85,13 @@ TEST_CASE("own tree: what only looks like a mark is none") {
   }
   SECTION("deeper") {
     at.mark(at.folder / "inner");
+  }
+  SECTION("empty, as an archive or an older version brings it") {
+    base::write_file_atomically(at.folder / made_mark, "");
+  }
+  SECTION("of another folder") {
+    at.mark(at.folder / "inner");
+    fs::copy(at.folder / "inner" / made_mark, at.folder / made_mark);
   }
   SECTION("others can write to the folder") {
     at.mark(at.folder);
@@ -139,8 +150,12 @@ TEST_CASE("own tree: a folder is made with its mark, whatever the umask") {
   struct stat status {};
   REQUIRE(::stat((home / "new").c_str(), &status) == 0);
   CHECK((status.st_mode & 07777U) == 0750U);
-  CHECK(fs::is_empty(home / "new" / made_mark));
+  const std::string text = base::read_file(home / "new" / made_mark);
+  CHECK(text.starts_with(std::to_string(status.st_ino) + " "));
   CHECK(base::mark(parent.beneath("new")) == 0);
+  base::write_file_atomically(home / "new" / made_mark, "");
+  CHECK(base::mark(parent.beneath("new")) == 0);
+  CHECK(base::read_file(home / "new" / made_mark) == text);
   CHECK(base::make_marked(parent, "missing/new", 0750) == ENOENT);
 }
 

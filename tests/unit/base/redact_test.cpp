@@ -91,7 +91,13 @@ TEST_CASE("redact: lines of a netrc file, a user with a password, a connection s
   CHECK(redact("password=Pa1;x=Secr3tPart9") == "password=[redacted]");
   CHECK(redact("AccountName=ada;AccountKey=q8Zk3mWv1Yt0+bN7sLx2==;EndpointSuffix=example.org") ==
         "AccountName=ada;AccountKey=[redacted];EndpointSuffix=example.org");
-  for (const std::string text : {"please login and choose a password correctly, then go on",
+  CHECK(redact("Server=h;Uid=ada;Pwd=hunter22a;Database=d") ==
+        "Server=h;Uid=ada;Pwd=[redacted];Database=d");
+  CHECK(redact("User ID=ada;pass=hunter22a") == "User ID=ada;pass=[redacted]");
+  for (const std::string text : {"PWD=work_directory",
+                                 "cd x;pwd=work_directory;ls",
+                                 "server=h;first_pass=work_directory",
+                                 "please login and choose a password correctly, then go on",
                                  "docker run -u 1000:1000 image",
                                  "chown -u postgres:postgres",
                                  "sort -u file:name",

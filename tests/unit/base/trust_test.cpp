@@ -88,8 +88,7 @@ TEST_CASE("trust: another owner is trusted only where the site says so") {
   const Bin bin;
   REQUIRE(::chown(bin.program.c_str(), 4242, 0) == 0);
   CHECK(why_untrusted(bin.program) == bin.program.string() + ": belongs to user 4242");
-  const std::array<unsigned, 1> owners{4242};
-  CHECK(why_untrusted(bin.program, owners) == std::nullopt);
+  CHECK(why_untrusted(bin.program, Trust{{4242}, {}}) == std::nullopt);
 }
 
 TEST_CASE("trust: members of a trusted group are trusted, and what the group may write") {

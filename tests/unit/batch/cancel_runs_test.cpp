@@ -61,3 +61,34 @@ TEST_CASE("cancel: of batches one that cannot be cancelled goes on, and the othe
   CHECK(ended.files->is_cancelled(ended.id(0)));
   CHECK(ended.run(ended.id(0)).read_status().state == RunState::interrupted);
 }
+
+TEST_CASE("cancel: the runs of a copied home are not cancelled, those of a moved home are") {
+  Batch batch(1);
+  const fs::path copy = batch.home / "copy";
+  const fs::path first = batch.runs() / batch.id(0);
+  const fs::path second = copy / "runs" / batch.id(0);
+  fs::create_directories(copy / "studies/s/jobs");
+  fs::copy(batch.runs(), copy / "runs", fs::copy_options::recursive);
+  fs::copy(batch.files->directory(), copy / "studies/s/jobs/1", fs::copy_options::recursive);
+  batch::WatchedRun run = batch.watched(0);
+  run.directory = second;
+  run.batch = copy / "studies/s/jobs/1";
+  const home::BatchFiles files(run.batch);
+  CHECK(files.read_plan().runs_directory == (copy / "runs").string());
+  CHECK(batch.files->read_plan().runs_directory == batch.runs().string());
+  SECTION("copied") {
+    CHECK_THROWS_WITH(batch.cancel({run}),
+                      Contains("is a copy") && Contains(batch.runs().string()));
+    CHECK(batch.queue.ended.empty());
+    CHECK(home::RunFiles(first).read_status().state == RunState::planned);
+    CHECK(home::RunFiles(second).read_status().state == RunState::planned);
+    CHECK_FALSE(files.is_cancelled(batch.id(0)));
+  }
+  SECTION("moved") {
+    fs::remove_all(batch.runs());
+    batch.cancel({run});
+    CHECK(batch.queue.ended == std::vector<std::string>{"12"});
+    CHECK(home::RunFiles(second).read_status().state == RunState::interrupted);
+    CHECK_FALSE(fs::exists(batch.runs()));
+  }
+}

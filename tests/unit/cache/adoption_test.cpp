@@ -1,10 +1,16 @@
 #include "cache_home.hpp"
 #include "support/child.hpp"
+#include "support/child_process.hpp"
 
+#include <cache/partials/partial_object_file.hpp>
+#include <cache/trees/partial_tree_folder.hpp>
 #include <catch2/catch.hpp>
 
 #include <functional>
 #include <random>
+
+#include <signal.h>
+#include <sys/resource.h>
 
 using namespace sabath;
 using base::as_bytes;
@@ -329,4 +335,55 @@ TEST_CASE("cache: nothing that a borrower is called leads out of the attempt's f
     CHECK(path.lexically_relative(home.root() / "partial").begin()->string() != "..");
     CHECK(path.parent_path().parent_path().parent_path().parent_path() == home.root() / "partial");
   }
+}
+
+TEST_CASE("cache: what is taken over is read from the open folder, whatever its path leads to") {
+  CacheHome home;
+  const cache::Layout layout(home.root());
+  const fs::path key = layout.partial("key");
+  const bool is_tree = GENERATE(false, true);
+  const auto leave = [&](const std::string& text) {
+    auto cache = home.open();
+    if (!is_tree) {
+      cache.open_partial("key")->write_at(0, as_bytes(text));
+      return;
+    }
+    const auto tree = cache.open_partial_tree("key");
+    tree->open(text, {}).write_at(0, as_bytes(text));
+    tree->finish(text, "");
+  };
+  leave("planted");
+  fs::rename(key, home / "planted");
+  leave("own");
+  auto taken = cache::Attempt::take_orphans(layout, key, base::ProcessIdentity::current());
+  REQUIRE(taken.size() == 1);
+  fs::rename(key, home / "aside");
+  fs::rename(home / "planted", key);
+  fs::rename(fs::directory_iterator(key)->path(), taken.front().folder());
+  if (is_tree) {
+    const cache::PartialTreeFolder tree(layout, std::move(taken.front()));
+    CHECK(tree.finished("own"));
+    CHECK_FALSE(tree.finished("planted"));
+  } else {
+    const cache::PartialObjectFile file(home.root(), std::move(taken.front()), {});
+    CHECK(file.present_bytes() == 3);
+  }
+}
+
+TEST_CASE("cache: an attempt whose key cannot be noted leaves nothing") {
+  CacheHome home;
+  home.open();
+  const cache::Layout layout(home.root());
+  const int status = test::status_in_child([&] {
+    ::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{60, 60};  // room for the mark, not for a key
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    try {
+      const cache::Attempt attempt(layout, layout.partial("key"), base::ProcessIdentity::current());
+      return 1;
+    } catch (const base::Error&) {
+      return fs::exists(layout.partial("key")) ? 2 : 0;
+    }
+  });
+  CHECK(status == 0);
 }

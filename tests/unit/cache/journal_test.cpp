@@ -103,7 +103,7 @@ TEST_CASE("journal: a line that a full disk took in part is taken back") {
   CHECK(status == 0);
   JournalContent expected = example;
   expected.ranges.push_back(more);
-  const auto read = cache::read_journal(path);
+  const auto read = cache::read_journal(base::Beneath(home.path()), path);
   REQUIRE(read);
   CHECK(*read == expected);
 }

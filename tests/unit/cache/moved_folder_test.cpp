@@ -92,6 +92,9 @@ class Moved {
     const fs::path folder = home_ / "open/pool" / name;
     test::make_for_group((folder / file).parent_path(), 0755);
     test::make_for_group(folder, mode);
+    base::write_file_atomically(folder / base::made_mark, "");  // as an archive brings it
+    REQUIRE(::chown((folder / base::made_mark).c_str(), test::victim_user, test::shared_group) ==
+            0);
     base::write_file_atomically(folder / file, "kept");
     REQUIRE(::chown((folder / file).c_str(), test::victim_user, test::shared_group) == 0);
     file_.reset(::open((folder / file).c_str(), O_RDONLY | O_CLOEXEC));

@@ -68,6 +68,51 @@ TEST_CASE("cache: what stands at the destination is never replaced") {
   CHECK_FALSE(fs::exists(home / "nowhere"));
 }
 
+TEST_CASE("cache: what an earlier placement put there stays") {
+  CacheHome home;
+  auto cache = home.open();
+  const auto object = put(cache, "content");
+  const bool is_file = GENERATE(true, false);
+  fs::create_directories(home / "out");
+  if (is_file)
+    base::write_file_atomically(home / "out/file", "content");
+  else
+    cache.place(object, home / "out/file");
+  const auto before = fs::last_write_time(home / "out/file");
+  CHECK(cache.place(object, home / "out/file") == Placement::there);
+  CHECK(fs::last_write_time(home / "out/file") == before);
+  CHECK(error_of([&] { cache.place(object, home / "out/file", true); }));
+  const auto other = put(cache, "CONTENT");
+  CHECK(error_of([&] { cache.place(other, home / "out/file"); }));
+}
+
+TEST_CASE("cache: a placement follows links of this user, and no other user's") {
+  CacheHome home;
+  auto cache = home.open();
+  const auto object = put(cache, "content");
+  fs::create_directories(home / "private");
+  fs::create_directories(home / "group");
+  fs::create_directory_symlink(home / "private", home / "group/link");
+  const fs::path file = home / "group/link/sub/file";
+  const bool writable = GENERATE(true, false);
+  const bool is_open = GENERATE(true, false);
+  REQUIRE(::chmod((home / "group").c_str(), is_open ? 0777 : 0755) == 0);
+  SECTION("own") {
+    cache.place(object, file, writable);
+    CHECK(base::read_file(home / "private/sub/file") == "content");
+  }
+  SECTION("another user's") {
+    constexpr unsigned other_user = 65534;
+    if (::lchown((home / "group/link").c_str(), other_user, other_user) != 0) return;
+    if (!is_open) REQUIRE(::chown((home / "group").c_str(), other_user, other_user) == 0);
+    const auto error = error_of([&] { cache.place(object, file, writable); });
+    REQUIRE(error);
+    CHECK(error->kind() == base::ErrorKind::storage);
+    CHECK(std::string(error->what()).find("group/link: is a symbolic link") != std::string::npos);
+    CHECK(entries_in(home / "private") == 0);
+  }
+}
+
 TEST_CASE("cache: a copy of damaged bytes is not made") {
   CacheHome home;
   auto cache = home.open();

@@ -31,7 +31,7 @@ class Library {
     spec::Recipe recipe;
     recipe.name = "supercell";
     recipe.description = "a surrogate of storms";
-    recipe.datasets = {{"train", "thermals"}};
+    recipe.datasets = {{"train", {{"thermals", {}}}}};
     recipe.metrics.emplace_back().name = "rollout_error";
     catalog.put_recipe(recipe, "/r/supercell/recipe.json");
   }

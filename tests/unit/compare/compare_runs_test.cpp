@@ -249,3 +249,24 @@ TEST_CASE("compare: where nothing is declared, what was reported is shown with h
   CHECK_THAT(judged({3, 2.5}).reason,
              Contains("train/loss differs at step 2") && Contains("(2 against 2.5)"));
 }
+
+TEST_CASE("compare: copies of one execution do not pass, and a repeat with reused data does") {
+  const Run a = Run("toy-1").report("train", "loss", {3, 2});
+  Run b = Run("toy-2").report("train", "loss", {3, 2});
+  for (spec::StageRecord& stage : b.record.stages) {
+    stage.state = "reused";
+    stage.made_by_run = "toy-1";
+  }
+  auto comparison = compare_two(a, b, judging({"loss"}));
+  CHECK(comparison.result == spec::Verdict::inconclusive);
+  CHECK_THAT(comparison.reason,
+             Catch::Contains("both runs have the results of one execution, by toy-1"));
+  b.record.metrics.resize(1);
+  b.record.metrics[0].stream = "train";
+  b.record.stages[1].state = "ok";
+  comparison = compare_two(a, b, judging({"loss"}));
+  CHECK(comparison.result == spec::Verdict::pass);
+  b.record.stages[1].state = "reused";
+  b.series[0].value[1] = 4;
+  CHECK(compare_two(a, b, judging({"loss"})).result == spec::Verdict::fail);
+}

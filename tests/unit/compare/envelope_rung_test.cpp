@@ -82,7 +82,7 @@ TEST_CASE("envelope: too few reruns, and reruns with other steps, are refused") 
   other.reruns[1] = losses({1, 2});
   CHECK_THROWS_WITH(other.against(losses({1, 2, 4})), Catch::Contains("other steps"));
   other.reruns[1] = Run();
-  CHECK_THROWS_WITH(other.against(losses({1, 2, 4})), Catch::Contains("without train/loss"));
+  CHECK_THROWS_WITH(other.against(losses({1, 2, 4})), Catch::Contains("has no train/loss"));
 }
 
 TEST_CASE("envelope: arrays have one too") {

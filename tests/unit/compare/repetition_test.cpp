@@ -216,6 +216,17 @@ TEST_CASE("repetition: what an earlier version did not look for is not known to 
   }
 }
 
+TEST_CASE("repetition: an empty code folder, which earlier versions recorded, is none") {
+  const Run a;
+  Run b;
+  b.facet("code")["tree"] = base::sha256_of("").text();
+  CHECK(compare::facet_differences(a.record, b.record).empty());
+  CHECK(compare::facet_differences(b.record, a.record).empty());
+  CHECK(kind_of(a, b) == Repetition::repeat);
+  b.facet("code")["tree"] = base::sha256_of("x").text();
+  CHECK(kind_of(a, b) == Repetition::revise);
+}
+
 TEST_CASE("repetition: the layer that is built of the recipe's code is code, not environment") {
   Run a;
   Run b;

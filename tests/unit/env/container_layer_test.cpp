@@ -92,7 +92,8 @@ TEST_CASE("container: registries that have nothing, want a login or cannot be re
     const auto error =
         error_of([&] { shop.lock(ContainerWorkshop::asks_for(registry + "/box:1")); });
     CHECK(error.kind() == base::ErrorKind::transfer);
-    CHECK(contains(error.hint(), "sabath env fetch"));
+    CHECK(contains(error.hint(), "registries.conf sets mirrors"));
+    CHECK(contains(error.hint(), "'sabath env lock RECIPE' on a machine with a network"));
   }
   SECTION("a login is wanted") {
     shop.program("skopeo",
@@ -268,6 +269,32 @@ TEST_CASE("container: an engine that may not run here says what is to be set up"
   CHECK(contains(error.hint(), "not set up for this user"));
   // When that is mended it builds, without being told to try again.
   CHECK(shop.store().list().empty());
+}
+
+TEST_CASE("container: a runtime that cannot start is not a command that the image lacks") {
+  ContainerWorkshop shop;
+  auto spec = ContainerWorkshop::asks_for(shop.containers.image("box:1"));
+  spec.layers[0].commands = {"cat"};
+  shop.lock(spec);
+  const auto error_with = [&](const std::string& said, int status) {
+    shop.program("podman",
+                 "#!/bin/sh\n[ \"$1\" = run ] || exec /usr/bin/podman \"$@\"\ncat >&2 <<'END'\n" +
+                     said + "\nEND\nexit " + std::to_string(status) + "\n");
+    return error_of([&] {
+      shop.store().build(spec, shop.recipe(), shop.observer, {}, env::AfterFailure::retry);
+    });
+  };
+  auto error = error_with(
+      "Error: runc: create failed: unable to apply cgroup configuration: OCI permission denied",
+      126);
+  CHECK(error.kind() == base::ErrorKind::environment);
+  CHECK(contains(error.what(), "cannot start a container of the image: it exited with status 126"));
+  CHECK(contains(error.what(), "unable to apply cgroup configuration"));
+  error = error_with(
+      "Error: crun: executable file `sh` not found in $PATH: OCI runtime attempted to invoke a "
+      "command that was not found",
+      127);
+  CHECK(contains(error.what(), "the image has no such command: sh"));
 }
 
 TEST_CASE("container: no engine, no lock, or no image of a registry are refused at once") {

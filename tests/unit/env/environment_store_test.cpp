@@ -164,6 +164,7 @@ TEST_CASE("store: a prefix that is gone, or was moved with its cache, is built a
     fs::rename(prefix.parent_path(), key / "moved123");
     fs::remove(key / "current");
     fs::create_symlink("moved123", key / "current");
+    CHECK(shop.store().list().at(0).state == "failed");
   }
   SECTION("link out of the folder") {
     const fs::path key = prefix.parent_path().parent_path();

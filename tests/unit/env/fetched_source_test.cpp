@@ -2,6 +2,7 @@
 // archives, patches.
 
 #include "conformance/layer_conformance.hpp"
+#include "env/tools/git.hpp"
 #include "source_workshop.hpp"
 #include "support/daemon.hpp"
 #include "support/servers/fault_server.hpp"
@@ -176,6 +177,23 @@ TEST_CASE("fetched source: submodules are part of the tree, with their own") {
   CHECK(base::read_file(prefix / "share/main.txt") == "main\n");
   CHECK(base::read_file(prefix / "share/inner.txt") == "inner\n");
   CHECK(base::read_file(prefix / "share/deep.txt") == "deep\n");
+}
+
+TEST_CASE(
+    "fetched source: submodules that are named by ssh are fetched by https as their parent is") {
+  const std::string parent = "https://example.org/team/main";
+  const auto url = [&](const char* named) { return env::submodule_url(parent, named); };
+  CHECK(url("git@example.org:team/part.git") == "https://example.org/team/part.git");
+  CHECK(url("ssh://git@example.org/team/part") == "https://example.org/team/part");
+  CHECK(url("ssh://git@example.org:22/team/part") == "https://example.org/team/part");
+  CHECK(url("../part") == "https://example.org/team/part");
+  CHECK(url("https://other.org/part") == "https://other.org/part");
+  // Another port may be another server; what leads elsewhere stays as it is, and is refused.
+  CHECK(url("ssh://git@example.org:2222/part") == "ssh://git@example.org:2222/part");
+  CHECK(url("git@example.org:a:b") == "git@example.org:a:b");
+  CHECK(url("-oProxyCommand=x@example.org:a") == "-oProxyCommand=x@example.org:a");
+  CHECK(env::submodule_url("ssh://git@example.org/main", "git@example.org:part") ==
+        "git@example.org:part");
 }
 
 TEST_CASE("fetched source: hostile submodules and URLs run nothing") {

@@ -133,7 +133,7 @@ TEST_CASE("pip: what cannot be resolved is said in pip's words") {
   }
   SECTION("conflicting pins") {
     requirements = {"apple", "plum"};
-    part = "conflicting dependencies";
+    part = "The conflict is caused by:\n        apple 1.0 depends on pear<2\n";
   }
   SECTION("only for another platform") {
     requirements = {"fig"};
@@ -145,6 +145,21 @@ TEST_CASE("pip: what cannot be resolved is said in pip's words") {
   CHECK(contains(error.what(), "environment layer 'python': cannot be resolved"));
   CHECK(contains(error.what(), part));
   CHECK_FALSE(fs::exists(shop.lock_file()));
+}
+
+TEST_CASE("pip: a lock without a network names the broken connection and what to do") {
+  PipWorkshop shop;
+  shop.options.environment.erase("PIP_NO_INDEX");
+  shop.options.environment.erase("PIP_FIND_LINKS");
+  // Nobody listens at port 1.
+  shop.options.environment["PIP_INDEX_URL"] = "http://127.0.0.1:1/simple";
+  shop.options.environment["PIP_RETRIES"] = "1";
+  const auto error = error_of([&] { shop.lock(PipWorkshop::asks_for({"apple"})); });
+  CAPTURE(error.what());
+  CHECK(error.kind() == base::ErrorKind::transfer);
+  CHECK(contains(error.what(), "the index cannot be reached:\n    connection broken by "));
+  CHECK(contains(error.hint(), "PIP_INDEX_URL sets a mirror"));
+  CHECK(contains(error.hint(), "'sabath env lock RECIPE' on a machine with a network"));
 }
 
 TEST_CASE("pip: constraints and files of requirements count, and comments do not") {

@@ -3,7 +3,7 @@
 #include "support/temp_home.hpp"
 
 #include <sabath/base/file.hpp>
-#include <sabath/base/process/stop_wait.hpp>
+#include <sabath/base/process/stop_signal.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -145,6 +145,13 @@ TEST_CASE("redact: known are secrets within values of variables whatever their n
   const std::string url = "postgres://ada:hunter2secret@db.example.org/x";
   CHECK(masked("DATABASE_URL", url, "to " + url) ==
         "to postgres:" + std::string(20, '*') + "db.example.org/x");
+  for (const std::string connection : {"Server=db;Uid=ada;Pwd=hunter2secret",
+                                       "Server=db;Pwd=hunter2secret;Uid=ada",
+                                       "pwd=hunter2secret;Server=db",
+                                       "Password=hunter2secret;Server=db"}) {
+    CAPTURE(connection);
+    CHECK(masked("CONNECTION", connection, "login hunter2secret.") == "login *************.");
+  }
   CHECK(masked("https_proxy", url, "login hunter2secret.") == "login *************.");
   CHECK(masked("DATABASE_URL", "postgres://ada:pw@db/x", "postgres://ada:pw@db/x pw") ==
         "postgres:" + std::string(9, '*') + "db/x pw");

@@ -129,7 +129,7 @@ TEST_CASE("study: two points the same, and a parameter with one value and severa
   study.matrix = {{"pinned", numbers(1, 2)}};
   CHECK_THAT(refusal(study), Contains("parameter 'pinned': is fixed by the recipe"));
   study.matrix = {{"n", {}}};
-  CHECK_THAT(refusal(study), Contains("has no value"));
+  CHECK_THAT(refusal(study), Contains("parameter 'n' of the study has no value"));
 }
 
 TEST_CASE("study: more runs than anybody wants are refused before they are made") {

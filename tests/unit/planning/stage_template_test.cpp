@@ -170,7 +170,7 @@ TEST_CASE("stage template: the code of a run is its definition and the files bes
   const Bench bench(R"({"name": "one", "run": ["true"]})");
   const StageTemplate stage_template(bench.recipe, bench.plan, "/runs/x");
   CHECK(stage_template.code_items() ==
-        Items{{"definition", bench.recipe.definition_digest().text()},
+        Items{{"definition", bench.recipe.definition_digest({}).text()},
               {"tree", base::tree_digest(bench.folder() / "code").text()}});
 }
 

@@ -1,5 +1,7 @@
 #include "report/plots/axis.hpp"
 
+#include "report/plots/plots.hpp"
+
 #include <catch2/catch.hpp>
 
 #include <cmath>
@@ -89,6 +91,24 @@ TEST_CASE("axis: positive values over two orders of magnitude are logarithmic") 
   const Axis wide = report::fitting_axis(1e-200, 1e200);
   CHECK(wide.ticks.size() <= 7);
   CHECK(wide.ticks.front().text == "1e-200");
+}
+
+TEST_CASE("axis: marks of steps are whole") {
+  const auto texts = [](double low, double high) {
+    std::vector<std::string> found;
+    for (const report::Tick& tick : report::linear_axis(low, high, 7, false, 1).ticks)
+      found.push_back(tick.text);
+    return found;
+  };
+  CHECK(texts(0, 2) == std::vector<std::string>{"0", "1", "2"});
+  CHECK(texts(7, 7) == std::vector<std::string>{"7"});
+  CHECK(texts(0, 39).size() <= 8);
+  report::Curve curve;
+  curve.name = "loss";
+  for (const double x : {7.5, 40.0})
+    curve.spread.push_back({.x = x, .lowest = 1, .low = 1, .middle = 1, .high = 1, .highest = 1});
+  report::Chart chart{"loss", "step", "loss", "", {curve}};
+  CHECK(report::description_of(chart) == "loss: from 1 at about step 8 to 1 at step 40.");
 }
 
 TEST_CASE("axis: numbers at their ends do not end it") {

@@ -228,7 +228,10 @@ TEST_CASE("record: cores of a job are called shared only where it had several ru
     return facet.name == "launch" && !facet.items.contains("site");
   });
   record.study_id = "s";
+  REQUIRE(record.jobs);
+  record.jobs->front().shared = true;
   CHECK(contains(report::why_not_again(record), "a job that several runs shared"));
-  record.study_id.clear();
+  record.jobs->front().shared = false;
+  CHECK_FALSE(contains(report::why_not_again(record), "shared"));  // one run a job
   CHECK_FALSE(contains(report::why_not_again(record), "shared"));
 }

@@ -52,7 +52,7 @@ Names argument_names(std::string_view script) {
 TEST_CASE("asset script: its recipe has a cached stage for it and for what it needs") {
   const spec::Recipe recipe = spec::script_recipe(parsed(maps()), "split");
   CHECK(recipe.name == "maps.split");
-  CHECK(recipe.datasets == std::map<std::string, std::string>{{"asset", "maps"}});
+  CHECK(recipe.datasets_for({}) == std::map<std::string, std::string>{{"asset", "maps"}});
   REQUIRE(recipe.stages.size() == 2);
   CHECK(recipe.stages[0].name == "convert");
   CHECK(recipe.stages[0].run ==

@@ -249,6 +249,7 @@ inline spec::RunPlan full_plan() {
   stage.not_due = "epochs is 5, not 1 or 2";
   stage.parallel = "auto";
   stage.checkpoint = true;
+  stage.files.emplace()["thermal.ini"] = "widths = [64]";
   plan.variants = {{"mpi", full_environment()}};
   plan.stages = {stage};
   plan.code = {{"recipe", "sha256:0"}};
@@ -273,6 +274,7 @@ inline spec::RunPlan full_plan() {
   plan.repeats = "tiny-20261119-103205-abcdefgh";
   plan.task = "infer";
   plan.batch = "jobs/1";
+  plan.environment_from = "toy-20261120-103200-abcdefgh";
   plan.trusted = spec::TrustSeen{"5a87687a-db74-4053-af48-56d0f0005513", 4711.5};
   return plan;
 }
@@ -335,7 +337,8 @@ inline spec::RunRecord full_record() {
                      base::sha256_of("x"),
                      "cache",
                      base::sha256_of("trees"),
-                     base::sha256_of("as made")}};
+                     base::sha256_of("as made"),
+                     "model/"}};
   spec::MetricSummary loss;
   loss.stream = "one";
   loss.name = "loss";
@@ -361,7 +364,8 @@ inline spec::RunRecord full_record() {
                   "node1",
                   "node[1-2]",
                   "0-3,8",
-                  {{"SLURM_CPU_BIND", "quiet,mask_cpu:0x00000003"}}}};
+                  {{"SLURM_CPU_BIND", "quiet,mask_cpu:0x00000003"}},
+                  true}};
   record.attempts = {
       {1, "interrupted", "by a signal", "node3", {"4711_3", 0, 2}, "one", record.started}};
   spec::Software& software = record.software.emplace();

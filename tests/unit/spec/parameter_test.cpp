@@ -103,3 +103,39 @@ TEST_CASE("parameter: none of the values suggests the nearest") {
   CHECK(problem.text == "parameter 'it': 'orderd' is none of ordered, fast");
   CHECK(problem.hint == "did you mean 'ordered'?");
 }
+
+namespace {
+
+Parameter list_of(ParameterType items) {
+  Parameter parameter = of_type(ParameterType::list);
+  parameter.items = items;
+  return parameter;
+}
+
+}  // namespace
+
+TEST_CASE("parameter: a list has items of one type, each within the limits") {
+  Parameter widths = list_of(ParameterType::integer);
+  widths.min = 1;
+  const ParameterValue value = parse_parameter(widths, "64,64,32");
+  CHECK(value == ParameterValue(
+                     spec::ParameterList{{std::int64_t{64}, std::int64_t{64}, std::int64_t{32}}}));
+  CHECK(spec::to_string(value) == "64,64,32");
+  CHECK(spec::to_json(value).dump() == "[64,64,32]");
+  CHECK(spec::to_string(parse_parameter(widths, "")).empty());
+  CHECK(spec::to_json(parse_parameter(widths, "7")).dump() == "[7]");
+  for (const char* wrong : {"1,", ",1", "1,,2", "1,x", "1 2", "1;2", ","}) {
+    CAPTURE(wrong);
+    CHECK(problem_of([&] { parse_parameter(widths, wrong); }).says("is not a list such as '1,2'"));
+  }
+  CHECK(problem_of([&] { parse_parameter(widths, "4,0"); }).says("0 is below its minimum 1"));
+  CHECK(spec::to_json(parse_parameter(list_of(ParameterType::real), "0.5,1e3")).dump() ==
+        "[0.5,1000.0]");
+  CHECK(spec::to_json(parse_parameter(list_of(ParameterType::boolean), "true,false")).dump() ==
+        "[true,false]");
+  CHECK(spec::to_json(parse_parameter(list_of(ParameterType::text), "rnaseq,drug one")).dump() ==
+        R"(["rnaseq","drug one"])");
+  CHECK(problem_of([&] {
+          parse_parameter(list_of(ParameterType::text), "a,,b");
+        }).says("is empty or has a comma"));
+}

@@ -1,3 +1,5 @@
+#include "spec/placeholder.hpp"
+
 #include "problem_text.hpp"
 
 #include <sabath/spec/recipe.hpp>
@@ -37,7 +39,11 @@ TEST_CASE("placeholder: an unknown name suggests the nearest") {
   CHECK(problem.text == "stage 'train': unknown placeholder '{parm.epochs}'");
   CHECK(problem.hint == "did you mean '{param.epochs}'?");
   const auto far = problem_of([&] { expand("{HOME}", values, "x"); });
-  CHECK(far.hint == "for literal braces write '{{HOME}}'");
+  CHECK(far.hint == "known are {param.epochs}, {seed}; for literal braces write '{{HOME}}'");
+  const auto bare = problem_of([&] { expand("{epochs}", values, "x"); });
+  CHECK(bare.hint == "did you mean '{param.epochs}'?");
+  const auto problems = spec::template_problems("{x}", {{"prefix"}, {"env."}});
+  CHECK(problems.at(0).hint == "known are {prefix}, {env.NAME}; for literal braces write '{{x}}'");
 }
 
 TEST_CASE("placeholder: a single brace is refused with the hint to double it") {

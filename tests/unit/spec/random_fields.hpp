@@ -33,8 +33,7 @@ class RandomFields {
     } else if constexpr (std::is_integral_v<T>) {
       return static_cast<T>(engine_());
     } else if constexpr (std::is_enum_v<T>) {
-      const auto values = all_values(T{});
-      return values[below(values.size())];
+      return static_cast<T>(below(words_of(T{}).size()));
     } else if constexpr (std::is_same_v<T, base::Digest>) {
       return below(4) == 0 ? base::Digest{} : base::sha256_of(text());
     } else if constexpr (std::is_same_v<T, ParameterValue>) {

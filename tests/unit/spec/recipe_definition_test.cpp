@@ -12,9 +12,9 @@ namespace {
 template <class Change>
 bool redefines(Change change) {
   auto document = small_recipe();
-  const auto before = parsed(document).definition_digest();
+  const auto before = parsed(document).definition_digest({});
   change(document);
-  return parsed(document).definition_digest() != before;
+  return parsed(document).definition_digest({}) != before;
 }
 
 }  // namespace
@@ -63,26 +63,46 @@ TEST_CASE("definition: what makes the benchmark changes it") {
 TEST_CASE("definition: what is fixed is part of it with its value") {
   auto document = small_recipe();
   document["fixed"] = {"epochs", "environment"};
-  const auto before = parsed(document).definition_digest();
+  const auto before = parsed(document).definition_digest({});
   auto other = document;
   other["parameters"]["epochs"]["default"] = 6;
-  CHECK(parsed(other).definition_digest() != before);
+  CHECK(parsed(other).definition_digest({}) != before);
   other = document;
   other["environment"]["layers"][0]["options"]["FAST"] = true;
-  CHECK(parsed(other).definition_digest() != before);
+  CHECK(parsed(other).definition_digest({}) != before);
   other = document;
   other["fixed"] = {"environment", "epochs"};
-  CHECK(parsed(other).definition_digest() == before);
+  CHECK(parsed(other).definition_digest({}) == before);
 }
 
 TEST_CASE("definition: that of a recipe of earlier versions is what it was") {
-  CHECK(parsed(small_recipe()).definition_digest().hex ==
+  CHECK(parsed(small_recipe()).definition_digest({}).hex ==
         "ff70cc9e22dd2b1df18a596d99ab27b6cf151e0a738606ea755ceafeedb8160a");
 }
 
 TEST_CASE("definition: it does not depend on the order of keys or on blanks") {
   const auto document = small_recipe();
   const auto sorted = nlohmann::json::parse(document.dump());
-  CHECK(parsed(document).definition_digest() ==
-        spec::parse_recipe(sorted.dump(4), "x").definition_digest());
+  CHECK(parsed(document).definition_digest({}) ==
+        spec::parse_recipe(sorted.dump(4), "x").definition_digest({}));
+}
+
+TEST_CASE("definition: a role counts with the asset that the parameters choose") {
+  auto document = small_recipe();
+  document["datasets"]["train"] = {{{"asset", "large"}, {"when", {{"mode", "fast"}}}},
+                                   {{"asset", "thermals"}, {"when", {{"epochs", {1, 2}}}}}};
+  const auto recipe = parsed(document);
+  const auto values = [](const char* mode, std::int64_t epochs) {
+    return spec::ParameterValues{{"mode", std::string(mode)}, {"epochs", epochs}};
+  };
+  using Assets = std::map<std::string, std::string>;
+  CHECK(recipe.datasets_for(values("fast", 1)) == Assets{{"train", "large"}});
+  CHECK(recipe.datasets_for(values("ordered", 2)) == Assets{{"train", "thermals"}});
+  CHECK(recipe.datasets_for(values("ordered", 3)).empty());
+  CHECK(recipe.definition_digest(values("ordered", 1)) ==
+        parsed(small_recipe()).definition_digest({}));
+  CHECK(recipe.definition_digest(values("fast", 1)) !=
+        recipe.definition_digest(values("ordered", 1)));
+  CHECK(recipe.definition_digest(values("ordered", 3)) !=
+        recipe.definition_digest(values("ordered", 1)));
 }

@@ -105,21 +105,23 @@ TEST_CASE("recipe: parameters that contradict themselves are refused") {
         }).says("/parameters/epochs/min: the minimum is above the maximum"));
   CHECK(after([](auto& d) {
           d["parameters"]["mode"]["min"] = 1;
-        }).says("/parameters/mode/min: only parameters of type int or float have a range"));
+        }).says("/parameters/mode/min: only parameters of type int or float, and lists"));
   CHECK(after([](auto& d) {
           d["parameters"]["epochs"]["values"] = {"a"};
         }).says("/parameters/epochs/values: only parameters of type enum have values"));
   CHECK(after([](auto& d) {
           d["parameters"]["mode"].erase("values");
-        }).says("/parameters/mode: 'values' is missing"));
+        }).says("/parameters/mode: 'values' is missing: type enum wants the words"));
+  CHECK(after([](auto& d) { d["parameters"]["mode"].erase("values"); }).hint ==
+        R"(such as "values": ["adam", "sgd"], "default": "adam")");
   CHECK(after([](auto& d) {
           d["parameters"]["mode"]["values"] = {"ordered", "ordered"};
         }).says("/parameters/mode/values/1: 'ordered' stands twice"));
   CHECK_ONLY_PROBLEM(after([](auto& d) { d["parameters"]["epochs"].erase("default"); }),
                      "recipes/x.json:/parameters/epochs: 'default' is missing");
-  CHECK_ONLY_PROBLEM(
-      after([](auto& d) { d["parameters"]["mode"]["type"] = "enumm"; }),
-      "recipes/x.json:/parameters/mode/type: 'enumm' is none of int, float, bool, string, enum");
+  CHECK_ONLY_PROBLEM(after([](auto& d) { d["parameters"]["mode"]["type"] = "enumm"; }),
+                     "recipes/x.json:/parameters/mode/type: 'enumm' is none of int, float, bool, "
+                     "string, enum, list");
   CHECK_ONLY_PROBLEM(
       after([](auto& d) { d["parameters"]["mode"]["affects"] = "results"; }),
       "recipes/x.json:/parameters/mode/affects: 'results' is none of result, execution");
@@ -246,6 +248,41 @@ TEST_CASE("recipe: two roles must not meet in one variable") {
   CHECK(after([](auto& d) {
           d["datasets"] = {{"a-b", "one"}, {"a_b", "two"}};
         }).says("/datasets/a_b: another role gives the same variable SABATH_DATASET_A_B"));
+}
+
+TEST_CASE("recipe: lists that cannot be meant are refused") {
+  const auto list = [](const nlohmann::ordered_json& value) {
+    return after([&](auto& d) { d["parameters"]["widths"] = value; });
+  };
+  using Json = nlohmann::ordered_json;
+  CHECK(list({{"type", "list"}, {"default", {1}}}).says("/parameters/widths: 'of' is missing"));
+  CHECK(list({{"type", "list"}, {"of", "list"}, {"default", Json::array()}})
+            .says("/parameters/widths/of: 'list' is none of int, float, bool, string"));
+  CHECK(list({{"type", "list"}, {"of", "int"}, {"default", 1}})
+            .says("/parameters/widths/default: 1 is not an array"));
+  CHECK(list({{"type", "list"}, {"of", "int"}, {"default", {1, "a"}}})
+            .says("/parameters/widths/default/1: \"a\" is not an integer"));
+  CHECK(list({{"type", "list"}, {"of", "int"}, {"min", 2}, {"default", {3, 1}}})
+            .says("/parameters/widths/default/1: 1 is below its minimum 2"));
+  CHECK(list({{"type", "list"}, {"of", "string"}, {"default", {"a,b"}}})
+            .says("'a,b' is empty or has a comma"));
+  CHECK(list({{"type", "int"}, {"of", "int"}, {"default", 1}}).says("/parameters/widths/of: "));
+}
+
+TEST_CASE("recipe: choices of a data set that cannot be meant are refused") {
+  const auto choices = [](const nlohmann::ordered_json& value) {
+    return after([&](auto& d) { d["datasets"]["train"] = value; });
+  };
+  using Json = nlohmann::ordered_json;
+  CHECK(choices(Json::array()).says("/datasets/train: must not be empty"));
+  CHECK(choices({{{"when", {{"mode", "fast"}}}}}).says("/datasets/train/0: 'asset' is missing"));
+  CHECK(choices({{{"asset", "one"}}, {{"asset", "two"}}})
+            .says("/datasets/train/1: is never taken: the entry before it has no \"when\""));
+  CHECK(choices({{{"asset", "one"}, {"when", {{"mood", "fast"}}}}})
+            .says("/datasets/train/0/when/mood: no parameter 'mood'"));
+  CHECK(choices({{{"asset", "one"}, {"when", {{"mode", "fst"}}}}})
+            .says("/datasets/train/0/when/mode: 'fst'"));
+  CHECK(choices({{{"asset", "one"}, {"size", 1}}}).says("/datasets/train/0/size: "));
 }
 
 TEST_CASE("recipe: the variables of the seed have the form of variables") {

@@ -47,19 +47,19 @@ TEST_CASE("record: a facet is digested as canonical JSON whatever its texts hold
 TEST_CASE("record: states have words") {
   for (const char* word :
        {"planned", "running", "ok", "failed", "interrupted", "lost", "imported"}) {
-    const auto state = spec::parse_run_state(word);
+    const auto state = spec::parse_enum<spec::RunState>(word);
     REQUIRE(state);
     CHECK(to_string(*state) == word);
     CHECK(is_final(*state) == (word != std::string("planned") && word != std::string("running")));
   }
-  CHECK_FALSE(spec::parse_run_state("done"));
-  CHECK_FALSE(spec::parse_run_state(""));
+  CHECK_FALSE(spec::parse_enum<spec::RunState>("done"));
+  CHECK_FALSE(spec::parse_enum<spec::RunState>(""));
 }
 
 TEST_CASE("record: rungs have words and an order") {
   for (const char* word : {"tolerance", "ulp", "bitwise"})
-    CHECK(to_string(*spec::parse_rung(word)) == word);
-  CHECK_FALSE(spec::parse_rung("TOST"));
+    CHECK(to_string(*spec::parse_enum<spec::Rung>(word)) == word);
+  CHECK_FALSE(spec::parse_enum<spec::Rung>("TOST"));
   CHECK(spec::Rung::bitwise > spec::Rung::ulp);
   CHECK(spec::Rung::ulp > spec::Rung::tolerance);
 }

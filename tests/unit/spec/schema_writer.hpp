@@ -113,7 +113,7 @@ class SchemaWriter {
            {"pattern",
             "^((sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128}|sha1:[0-9a-f]{40}|md5:[0-9a-f]{32}))?$"}});
     } else if constexpr (std::is_same_v<T, spec::ParameterValue>) {
-      return {{"type", {"string", "number", "boolean"}}};
+      return {{"type", {"string", "number", "boolean", "array"}}};
     } else if constexpr (spec::is_vector<T>) {
       return {{"type", "array"}, {"items", schema_of<typename T::value_type>()}};
     } else if constexpr (spec::is_map<T>) {

@@ -123,10 +123,11 @@ TEST_CASE("stage: wrong types and words are told") {
   CHECK(with(0, "needs", "simulate").says("/stages/0/needs: must be an array, not string"));
 }
 
-TEST_CASE("stage: outputs are files, each by its name") {
-  const auto problem = with(0, "outputs", {"x.h5", "ckpt-*.pt"});
-  CHECK(problem.says("/stages/0/outputs/1: 'ckpt-*.pt' is a pattern, and outputs are files"));
-  CHECK(problem.lines() == 1);
+TEST_CASE("stage: outputs stay in their folder, patterns and folders too") {
+  const auto problem = with(0, "outputs", {"x.h5", "../ckpt-*.pt", "/model/", "model/"});
+  CHECK(problem.says("/stages/0/outputs/1: '../ckpt-*.pt' is not a relative path"));
+  CHECK(problem.says("/stages/0/outputs/2: '/model/' is not a relative path"));
+  CHECK(problem.lines() == 2);
 }
 
 TEST_CASE("stage: resources out of range are told") {

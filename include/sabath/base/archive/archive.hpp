@@ -1,7 +1,6 @@
 #pragma once
 
 #include <sabath/base/archive/archive_entry.hpp>
-#include <sabath/base/bytes.hpp>
 #include <sabath/base/observer.hpp>
 
 #include <filesystem>

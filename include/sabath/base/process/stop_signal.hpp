@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <stop_token>
@@ -35,5 +36,8 @@ class StopSignal {
 
 /// Whether a StopSignal of this process has received a signal. For waits without a token.
 bool stop_was_requested() noexcept;
+
+/// Waits. Returns false at once where a stop is requested meanwhile.
+bool wait_unless_stopped(std::chrono::nanoseconds duration, const std::stop_token& stop);
 
 }  // namespace sabath::base

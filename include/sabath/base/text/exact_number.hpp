@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -14,7 +15,8 @@ struct ExactNumber {
   double value = 0;
   double rest = 0;
 
-  bool operator==(const ExactNumber&) const = default;
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the 0 behind <=> for a pointer
+  auto operator<=>(const ExactNumber&) const = default;
 };
 
 /// 2^53: from here on a double does not hold every whole number.

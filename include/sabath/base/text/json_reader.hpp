@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -73,7 +72,7 @@ class JsonReader {
   std::string one_of(const std::vector<std::string>& values);
   /// `string()` that must be a safe name, or a safe relative path.
   std::string name();
-  std::string relative_path();
+  std::string relative_path(bool may_be_folder = false);
 
  private:
   const nlohmann::json* value_;

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <sabath/base/text/secret_names.hpp>
-
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -31,5 +29,11 @@ std::string redact(std::string_view text);
 /// digest
 /// ("sha256:..."), a reference ("$TOKEN", "{param.x}", "<pad>") or masked already.
 bool can_be_secret(std::string_view value);
+
+/// Whether a variable, key or option of this name holds a secret, by its last word: "HF_TOKEN",
+/// "db-password", "apiKey"; not "max_tokens", "tokenizer", "password_file".
+bool names_a_secret(std::string_view name);
+/// Whether a secret is the only meaning of the name: a "token" may be a word of text as well.
+bool names_a_password(std::string_view name);
 
 }  // namespace sabath::base

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <sabath/base/text/regex.hpp>
-
 #include <cstddef>
 #include <memory>
 #include <optional>

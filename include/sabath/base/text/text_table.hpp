@@ -47,6 +47,11 @@ std::string printable(std::string_view text, bool keep_newlines = false);
 /// that `printable` escapes.
 std::string printable_word(std::string_view text);
 
+/// JSON text with the same meaning that is safe to show: control characters, bidirectional marks
+/// and invisible characters become \uXXXX. Newlines and tabs between values stay. An invalid byte
+/// becomes U+FFFD.
+std::string printable_json(std::string_view json);
+
 /// "1 run", "5 runs", of the noun "run".
 std::string counted(std::uint64_t count, std::string_view noun);
 

@@ -4,8 +4,8 @@
 #include <sabath/app/apply_script.hpp>
 #include <sabath/assets/cache_references.hpp>
 #include <sabath/assets/fetch_results.hpp>
+#include <sabath/base/directory.hpp>
 #include <sabath/base/error.hpp>
-#include <sabath/base/file.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/home/run_files.hpp>
 #include <sabath/spec/run_record.hpp>
@@ -16,9 +16,6 @@
 #include <cerrno>
 #include <optional>
 #include <set>
-
-#include <sys/stat.h>
-#include <unistd.h>
 
 namespace sabath::cli {
 namespace {
@@ -112,18 +109,21 @@ std::string put(const base::ArchiveEntry& part,
                 const std::filesystem::path& from,
                 const std::filesystem::path& to,
                 cache::Cache& cache) {
-  base::make_directories(to.parent_path());
+  const auto folder = base::Directory::open_or_make(to.parent_path(), base::Links::own);
   if (!part.link_target.empty()) {
-    if (::symlink(part.link_target.c_str(), to.c_str()) != 0) {
-      base::throw_errno(to.string(), "cannot make the link", errno);
-    }
-    return "link";
+    const int code = folder.make_link(part.link_target, to.filename());
+    std::error_code none;
+    const bool is_there =
+        code == EEXIST && std::filesystem::read_symlink(to, none) == part.link_target;
+    if (code != 0 && !is_there) base::throw_errno(to.string(), "cannot make the link", code);
+    return is_there ? std::string(cache::to_string(cache::Placement::there)) : "link";
   }
   // A file of a tree may be a link to its object.
   const cache::Object object{part.digest, part.size_bytes, std::filesystem::canonical(from)};
   const cache::Placement how = cache.place(object, to);
-  if (part.executable && how != cache::Placement::symlink && ::chmod(to.c_str(), 0555) != 0) {
-    base::throw_errno(to.string(), "cannot be made executable", errno);
+  if (part.executable && !std::filesystem::is_symlink(to)) {
+    if (const int code = folder.set_mode(to.filename(), 0555); code != 0)
+      base::throw_errno(to.string(), "cannot be made executable", code);
   }
   return std::string(cache::to_string(how));
 }

@@ -50,15 +50,20 @@ std::string range_of(const spec::Parameter& parameter) {
   return "";
 }
 
-/// When a stage is due, and what else is its own.
-std::string terms_of(const spec::Stage& stage) {
-  std::vector<std::string> terms;
-  for (const auto& [name, values] : stage.when) {
+std::vector<std::string> conditions_of(const spec::ValueLists& when) {
+  std::vector<std::string> conditions;
+  for (const auto& [name, values] : when) {
     std::vector<std::string> words;
     for (const spec::ParameterValue& value : values)
       words.push_back(spec::to_string(value));
-    terms.push_back("when " + name + " is " + joined(words, " | "));
+    conditions.push_back("when " + name + " is " + joined(words, " | "));
   }
+  return conditions;
+}
+
+/// When a stage is due, and what else is its own.
+std::string terms_of(const spec::Stage& stage) {
+  std::vector<std::string> terms = conditions_of(stage.when);
   if (!stage.variant.empty()) terms.push_back("variant " + stage.variant);
   if (stage.retry) terms.push_back(std::to_string(stage.retry->times + 1) + " tries");
   return joined(terms);
@@ -85,8 +90,11 @@ std::string recipe_text(const spec::Recipe& recipe) {
   std::string text = line("recipe", recipe.name) + line("", recipe.description) +
                      line("model", recipe.model) + line("folder", recipe.directory.string()) +
                      line("digest", recipe.digest().text());
-  for (const auto& [role, asset] : recipe.datasets)
-    text += line("data", role + ": " + asset);
+  for (const auto& [role, choices] : recipe.datasets) {
+    for (const auto& [asset, when] : choices)
+      text += line("data",
+                   role + ": " + asset + (when.empty() ? "" : ", " + joined(conditions_of(when))));
+  }
   base::TextTable parameters({"parameter", "default", "allowed", "affects", ""});
   for (const spec::Parameter& parameter : recipe.parameters) {
     parameters.add({parameter.name,
@@ -303,10 +311,33 @@ bool show_study(const std::string& name, Workspace& workspace) {
   return true;
 }
 
-int run_show(const ShowOptions& options, Workspace& workspace) {
-  if (names_a_run(options.name)) return show_run(options, workspace);
-  if (show_study(options.name, workspace)) return exit_done;
-  std::string guess;  // the nearest recipe or asset
+/// "recipe" and "mnist" of "recipe:mnist"; an empty kind where none is given.
+std::pair<std::string, std::string> kind_and_name(const std::string& text) {
+  const std::size_t colon = std::min(text.find(':'), text.size());
+  const std::string kind = text.substr(0, colon);
+  if (kind != "recipe" && kind != "asset") return {"", text};
+  return {kind, text.substr(colon + 1)};
+}
+
+std::string documents_json(const std::optional<spec::Recipe>& recipe,
+                           const std::optional<spec::Asset>& asset) {
+  if (!asset) return recipe->text;
+  const std::string of_asset = json_answer(*asset);
+  return recipe ? "{\"recipe\": " + recipe->text + ", \"asset\": " + of_asset + "}\n" : of_asset;
+}
+
+std::string documents_text(const std::optional<spec::Recipe>& recipe,
+                           const std::optional<spec::Asset>& asset) {
+  if (!asset) return recipe_text(*recipe);
+  return recipe ? recipe_text(*recipe) + "\n" + asset_text(*asset) : asset_text(*asset);
+}
+
+/// Shows a recipe, an asset, or both where they have one name; false where there is none. `guess`
+/// gets the nearest name.
+bool show_documents(const std::string& kind,
+                    const std::string& name,
+                    std::string& guess,
+                    Workspace& workspace) {
   const auto look_up = [&](const auto& find) -> std::optional<decltype(find())> {
     try {
       return find();
@@ -317,12 +348,31 @@ int run_show(const ShowOptions& options, Workspace& workspace) {
     }
   };
   const home::Documents& documents = workspace.documents();
-  if (const auto recipe = look_up([&] { return documents.recipe(options.name); })) {
-    workspace.answer(workspace.json() ? recipe->text : recipe_text(*recipe));
-    return exit_done;
+  std::optional<spec::Recipe> recipe;
+  std::optional<spec::Asset> asset;
+  if (kind != "asset") recipe = look_up([&] { return documents.recipe(name); });
+  try {
+    if (kind != "recipe") asset = look_up([&] { return documents.asset(name); });
+  } catch (const base::Error& error) {
+    if (!recipe) throw;
+    workspace.observer().warn(error.what(), error.hint());
   }
-  if (const auto asset = look_up([&] { return documents.asset(options.name); }))
-    return answer_with(*asset, asset_text(*asset), workspace);
+  if (!recipe && !asset) return false;
+  workspace.answer(workspace.json() ? documents_json(recipe, asset)
+                                    : documents_text(recipe, asset));
+  return true;
+}
+
+int run_show(const ShowOptions& options, Workspace& workspace) {
+  if (names_a_run(options.name)) return show_run(options, workspace);
+  if (show_study(options.name, workspace)) return exit_done;
+  std::string guess;  // the nearest recipe or asset
+  const auto [kind, name] = kind_and_name(options.name);
+  if (show_documents(kind, name, guess, workspace)) return exit_done;
+  if (!kind.empty())
+    throw base::Error(base::ErrorKind::not_found,
+                      "no " + kind + " is called '" + base::printable(name) + "'",
+                      guess.empty() ? "'sabath search' lists them" : guess);
   try {
     return found_as(
         options.name, "recipe, asset, run or study", [&] { return show_run(options, workspace); });
@@ -340,7 +390,8 @@ void setup_show(OptionParser& app, Action& action) {
   command
       .add_option("name",
                   options.name,
-                  "a recipe, an asset, a run (id, unique prefix, @last) or a study (id)")
+                  "a recipe, an asset, a run (id, unique prefix, @last) or a study (id); "
+                  "recipe:NAME and asset:NAME name one of two")
       ->required();
   command.add_flag("--libraries", options.libraries, "of a run: list all that it had loaded");
 }

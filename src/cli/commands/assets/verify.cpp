@@ -60,7 +60,10 @@ void verify_run(const std::string& name, std::vector<Check>& checks, Workspace& 
   const catalog::RunRow row = one_run(name, workspace);
   const home::RunFiles files(row.directory);
   const auto record = files.read_record();
-  if (!record) throw base::Error(base::ErrorKind::not_found, row.id + ": the run has no record");
+  if (!record)
+    throw base::Error(base::ErrorKind::not_found,
+                      row.id + ": the run has no record",
+                      "it is not finished, or was lost; 'sabath list runs' shows its state");
   for (const spec::OutputRecord& output : record->outputs) {
     const std::filesystem::path path = files.outputs(output.stage) / output.path;
     Check check{row.id + ": " + output.stage + "/" + output.path, "ok", output.digest.text(), {}};

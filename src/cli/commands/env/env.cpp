@@ -118,9 +118,12 @@ spec::BuiltEnvironment ready_for(const EnvOptions& options,
   std::vector<std::string> settings;
   for (const auto& [variable, value] : variables)
     settings.push_back(variable + "=" + value);
-  ::execve(program->c_str(), base::pointers_to(argv).data(), base::pointers_to(settings).data());
+  const auto arguments = base::pointers_to(argv);
+  const auto environment = base::pointers_to(settings);
+  ::execve(program->c_str(), arguments.data(), environment.data());
+  const int code = errno;
   throw base::Error(base::ErrorKind::launch,
-                    program->string() + ": cannot be started: " + base::errno_text(errno));
+                    program->string() + ": cannot be started: " + base::errno_text(code));
 }
 
 /// Becomes the command, so that terminal, signals and exit status are its own.

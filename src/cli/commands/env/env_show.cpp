@@ -4,7 +4,7 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/home/run_files.hpp>
-#include <sabath/spec/environment_differences.hpp>
+#include <sabath/spec/environment_spec.hpp>
 #include <sabath/spec/run_record.hpp>
 
 #include <algorithm>

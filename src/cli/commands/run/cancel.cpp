@@ -4,7 +4,11 @@
 #include <sabath/base/error.hpp>
 #include <sabath/batch/cancel_runs.hpp>
 #include <sabath/home/batch_files.hpp>
+#include <sabath/home/run_files.hpp>
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <filesystem>
 #include <set>
 
@@ -31,9 +35,27 @@ void forget_what_was_said(const std::vector<batch::WatchedRun>& runs, Workspace&
   }
 }
 
+/// Runs that have ended stay as they are.
+void note_ended(const std::vector<batch::WatchedRun>& runs, base::Observer& observer) {
+  const auto has_ended = [](const batch::WatchedRun& run) { return spec::is_final(run.state); };
+  const auto count = std::ranges::count_if(runs, has_ended);
+  if (count > 1) observer.note(fmt::format("{} of {} runs have ended already", count, runs.size()));
+  if (count != 1) return;
+  const batch::WatchedRun& run = *std::ranges::find_if(runs, has_ended);
+  std::string when;
+  try {
+    when = " at " + home::RunFiles(run.directory).read_status().updated;
+  } catch (const base::Error&) {
+    // A run that was imported has no such file.
+  }
+  observer.note(
+      fmt::format("run {} has ended already{}: {}", run.run_id, when, spec::to_string(run.state)));
+}
+
 int run_cancel(const std::vector<std::string>& what, Workspace& workspace) {
   const auto seen = watch(runs_to_watch(what, workspace), workspace);
   seen->look(workspace.stop());
+  note_ended(seen->runs(), workspace.observer());
   std::optional<base::Error> problem;
   try {
     batch::cancel_runs(seen->runs(), monitor_of(workspace), workspace.clock(), workspace.stop());

@@ -91,7 +91,7 @@ int run_repro(const ReproOptions& options, Workspace& workspace) {
       home::RunFiles(original), home::RunFiles(outcome.directory), workspace.clock());
   workspace.end_at_signal();
   compare::Options how;
-  if (!options.require.empty()) how.require = spec::parse_rung(options.require);
+  if (!options.require.empty()) how.require = spec::parse_enum<spec::Rung>(options.require);
   const spec::Comparison comparison = analysis::compare_pair(original, outcome.directory, how);
   return answer_with(
       comparison, report::comparison_text(comparison), workspace, exit_status(comparison.result));

@@ -7,6 +7,7 @@
 #include <sabath/base/text/utf8.hpp>
 #include <sabath/execution/current_record.hpp>
 #include <sabath/home/run_files.hpp>
+#include <sabath/planning/parameter_file.hpp>
 #include <sabath/planning/recipe_preparer.hpp>
 #include <sabath/report/text.hpp>
 #include <sabath/spec/run_record.hpp>
@@ -121,6 +122,9 @@ planning::RunRequest request_from(const RunOptions& options, Workspace& workspac
   request.named =
       lasting_name(options.recipe, request.recipe, !workspace.folders().catalogs.empty());
   request.set = assignments("--set", options.set);
+  if (!options.parameters.empty())
+    request.set.merge(planning::read_parameter_file(
+        request.recipe, base::read_file(options.parameters), options.parameters));
   planning::resolve_parameters(
       request.recipe, request.set, options.recipe);  // before any folder is made
   request.seed = options.seed;
@@ -139,9 +143,9 @@ planning::RunRequest request_from(const RunOptions& options, Workspace& workspac
 }
 
 bool has_run_options(const RunOptions& options) {
-  return !options.set.empty() || options.seed || options.repeat || !options.tags.empty() ||
-         !options.variant.empty() || !options.task.empty() || options.offline ||
-         asks_for_study(options) || !options.on.empty() || options.pack;
+  return !options.set.empty() || !options.parameters.empty() || options.seed || options.repeat ||
+         !options.tags.empty() || !options.variant.empty() || !options.task.empty() ||
+         options.offline || asks_for_study(options) || !options.on.empty() || options.pack;
 }
 
 /// Conversion alone would take "-1" for the largest number there is.
@@ -157,6 +161,11 @@ std::string problem_of_seed(const std::string& text) {
 void add_run_options(OptionParser& command, RunOptions& options) {
   command.add_option("--set", options.set, "NAME=VALUE: give a parameter another value")
       ->one_each();
+  command
+      .add_option("--parameters",
+                  options.parameters,
+                  "FILE in the benchmark's own format: its values of parameters; --set goes before")
+      ->check(why_empty);
   auto* seed =
       command
           .add_option(

@@ -18,6 +18,7 @@ namespace sabath::cli {
 struct RunOptions {
   std::string recipe{};
   std::vector<std::string> set{};
+  std::string parameters{};  ///< a file in the benchmark's own format
   std::optional<std::uint64_t> seed{};
   std::optional<int> repeat{};
   std::string perturb{};  ///< "1ulp"

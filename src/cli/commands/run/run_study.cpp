@@ -20,7 +20,7 @@ namespace {
 
 using base::Error;
 
-/// "epochs=1,2,4": typed as the recipe says.
+/// "epochs=1,2,4", or "layers=64,64;128" for a list: typed as the recipe says.
 void add_sweep(const planning::RunRequest& request,
                const std::string& text,
                spec::ValueLists& lists) {
@@ -35,8 +35,10 @@ void add_sweep(const planning::RunRequest& request,
     throw usage_error("--sweep: '" + base::printable(name) + "' is swept twice");
   }
   std::vector<spec::ParameterValue>& values = lists[name];
+  const spec::Parameter* const parameter = request.recipe.parameter(name);
+  const bool is_list = parameter != nullptr && parameter->type == spec::ParameterType::list;
   for (std::size_t from = sign + 1, to = 0; to != std::string::npos; from = to + 1) {
-    to = text.find(',', from);
+    to = text.find(is_list ? ';' : ',', from);
     const std::string word = text.substr(from, to == std::string::npos ? to : to - from);
     if (word.empty()) {
       throw usage_error(
@@ -67,7 +69,7 @@ std::string command_of(const RunOptions& options,
                        const home::Folders& folders) {
   // A site's jobs get no variable of the session.
   std::vector<std::string> argv;
-  if (options.on.empty()) argv = planning::session_words(request.placement.variables);
+  if (options.on.empty()) argv = planning::session_words(request);
   argv.emplace_back("sabath");
   for (const std::filesystem::path& catalog : folders.catalogs)
     argv.insert(argv.end(), {"--catalog", catalog.string()});
@@ -195,6 +197,12 @@ std::vector<std::string> arguments_of(const RunOptions& options,
   };
   for (const std::string& each : options.set)
     add("--set", each);
+  if (!options.parameters.empty()) {
+    const auto typed = assignments("--set", options.set);
+    for (const auto& [name, value] : request.set) {
+      if (!typed.contains(name)) argv.insert(argv.end(), {"--set", name + "=" + value});
+    }
+  }
   for (const std::string& each : options.sweep)
     add("--sweep", each);
   if (options.zip) argv.emplace_back("--zip");

@@ -7,7 +7,7 @@
 #include <sabath/analysis/study_outcome.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/process/stop_wait.hpp>
+#include <sabath/base/process/stop_signal.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/batch/job_reasons.hpp>
 #include <sabath/batch/run_accounting.hpp>

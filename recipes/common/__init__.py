@@ -1,0 +1,1 @@
+"""Python code that several recipes share; each recipe has it as `code/common` by a link."""

@@ -1,0 +1,303 @@
+#include "ini_json.hpp"
+
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+#include <sabath/base/text/json_reader.hpp>
+#include <sabath/base/text/text_table.hpp>
+#include <sabath/base/text/utf8.hpp>
+#include <sabath/planning/parameter_file.hpp>
+
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+namespace sabath::planning {
+namespace {
+
+using base::Error;
+using base::ErrorKind;
+using Json = nlohmann::ordered_json;
+using Pointer = Json::json_pointer;
+
+constexpr std::size_t deepest = 64;
+constexpr std::size_t most_nodes = 1'000'000;
+
+[[noreturn]] void refuse(const std::string& problem, const std::string& hint = {}) {
+  throw Error(ErrorKind::usage, problem, hint);
+}
+
+/// A plain scalar has the type that its text has in YAML 1.2, and in 1.1 as well. A text such as
+/// "010", which differs in the two, is a text.
+Json scalar_of(const YAML::Node& node) {
+  const std::string& text = node.Scalar();
+  if (node.Tag() == "!") return text;  // it stands in quotes
+  if (node.Tag() != "?" && !node.Tag().empty())
+    refuse("has the tag '" + base::printable(node.Tag()) + "'");
+  if (text == "true" || text == "True" || text == "TRUE") return true;
+  if (text == "false" || text == "False" || text == "FALSE") return false;
+  if (text.empty() || text == "~" || text == "null" || text == "Null" || text == "NULL") return {};
+  const std::string_view digits =
+      std::string_view(text).substr(text.find_first_of("+-") == 0 ? 1 : 0);
+  if (digits.size() > 1 && digits.front() == '0' && digits[1] >= '0' && digits[1] <= '9')
+    return text;
+  const char* const last = text.data() + text.size();
+  const char* const first = text.data() + (text.starts_with('+') ? 1 : 0);
+  std::int64_t whole = 0;
+  if (const auto read = std::from_chars(first, last, whole);
+      read.ec == std::errc{} && read.ptr == last)
+    return whole;
+  double number = 0;
+  if (const auto read = std::from_chars(first, last, number);
+      read.ec == std::errc{} && read.ptr == last && std::isfinite(number))
+    return number;
+  return text;
+}
+
+/// `nodes` counts down: aliases within aliases make a small file large.
+Json tree_of(const YAML::Node& node, std::size_t depth, std::size_t& nodes) {
+  if (depth > deepest || nodes == 0) refuse("is nested too deep, or has too many values");
+  --nodes;
+  if (node.IsScalar()) return scalar_of(node);
+  if (node.IsSequence()) {
+    Json array = Json::array();
+    for (const YAML::Node& item : node)
+      array.push_back(tree_of(item, depth + 1, nodes));
+    return array;
+  }
+  if (!node.IsMap()) return {};
+  Json object = Json::object();
+  for (const auto& member : node) {
+    if (!member.first.IsScalar()) refuse("has a key that is not a text");
+    object[member.first.Scalar()] = tree_of(member.second, depth + 1, nodes);
+  }
+  return object;
+}
+
+/// The parser of Python's YAML reads "1e-05" as a text.
+std::string yaml_number(const Json& value) {
+  std::string text = value.dump();
+  const std::size_t exponent = text.find('e');
+  if (exponent != std::string::npos && text.find('.') == std::string::npos)
+    text.insert(exponent, ".0");
+  return text;
+}
+
+YAML::Node node_of(const Json& value) {
+  YAML::Node node;
+  if (value.is_array()) {
+    node = YAML::Node(YAML::NodeType::Sequence);
+    for (const Json& item : value)
+      node.push_back(node_of(item));
+    node.SetStyle(YAML::EmitterStyle::Flow);
+  } else if (value.is_string()) {
+    node = YAML::Node(value.get<std::string>());
+    node.SetTag("!");
+  } else if (!value.is_null()) {
+    node = YAML::Node(value.is_number() ? yaml_number(value) : value.dump());
+    node.SetTag("?");
+  }
+  return node;
+}
+
+/// Scalars keep their text: to other readers "no" or "0x10" may be more than a text.
+void emit(YAML::Emitter& out, const YAML::Node& node) {
+  if (node.IsMap()) {
+    out << YAML::BeginMap;
+    for (const auto& member : node) {
+      out << YAML::Key << member.first.Scalar() << YAML::Value;
+      emit(out, member.second);
+    }
+    out << YAML::EndMap;
+  } else if (node.IsSequence()) {
+    if (node.Style() == YAML::EmitterStyle::Flow) out << YAML::Flow;
+    out << YAML::BeginSeq;
+    for (const YAML::Node& item : node)
+      emit(out, item);
+    out << YAML::EndSeq;
+  } else if (!node.IsScalar() || (node.Scalar().empty() && node.Tag() != "!")) {
+    out << YAML::Null;
+  } else {
+    if (node.Tag() == "!") out << YAML::DoubleQuoted;
+    out << node.Scalar();
+  }
+}
+
+/// The document of `text` with other values.
+std::string edit_yaml(const std::string& text, const Json& values) {
+  YAML::Emitter out;
+  std::size_t nodes = most_nodes;
+  const auto edited =
+      [&](const auto& self, const YAML::Node& node, const Json& value) -> YAML::Node {
+    if (tree_of(node, 0, nodes) == value) return node;
+    if (!node.IsMap() || !value.is_object()) return node_of(value);
+    YAML::Node map(YAML::NodeType::Map);
+    for (const auto& member : node)
+      map.force_insert(member.first, self(self, member.second, value.at(member.first.Scalar())));
+    return map;
+  };
+  emit(out, edited(edited, YAML::Load(text), values));
+  return std::string(out.c_str()) + "\n";
+}
+
+Json parse_yaml(const std::string& text) {
+  const std::vector<YAML::Node> documents = YAML::LoadAll(text);
+  if (documents.size() > 1) refuse("has more than one document");
+  std::size_t nodes = most_nodes;
+  return documents.empty() ? Json::object() : tree_of(documents.front(), 0, nodes);
+}
+
+Json parse(const std::string& format, std::string_view text, const std::string& origin) {
+  if (!base::is_utf8(text)) refuse(origin + ": is not UTF-8");
+  Json document;
+  try {
+    if (format == "ini") return parse_ini(text, origin);
+    if (format == "json") {
+      base::JsonDocument::parse(text, origin)
+          .finish();  // refuses what is nested too deep, and keys that stand twice
+      document = Json::parse(text);
+    } else {
+      document = parse_yaml(std::string(text));
+    }
+  } catch (const YAML::Exception& error) {
+    refuse(origin + ":" + std::to_string(error.mark.line + 1) + ": " + base::printable(error.msg));
+  } catch (const Json::exception& error) {
+    refuse(origin + ": is not JSON: " + base::printable(error.what()));
+  } catch (const Error& error) {
+    if (format != "yaml") throw;
+    refuse(origin + ": " + error.what());
+  }
+  if (document.is_null()) document = Json::object();
+  if (!document.is_object()) refuse(origin + ": has no keys at its top");
+  return document;
+}
+
+/// "Global_Params/dense" of every value that is not an object.
+std::map<std::string, Json> leaves_of(const Json& document, const std::string& above = {}) {
+  std::map<std::string, Json> leaves;
+  for (const auto& [key, value] : document.items()) {
+    const std::string path = above.empty() ? key : above + "/" + key;
+    if (value.is_object() && !value.empty()) {
+      leaves.merge(leaves_of(value, path));
+    } else {
+      leaves.emplace(path, value);
+    }
+  }
+  return leaves;
+}
+
+bool has_type(const Json& value, spec::ParameterType type) {
+  switch (type) {
+    case spec::ParameterType::integer:
+      return value.is_number_integer();
+    case spec::ParameterType::real:
+      return value.is_number();
+    case spec::ParameterType::boolean:
+      return value.is_boolean();
+    case spec::ParameterType::text:
+    case spec::ParameterType::enumeration:
+      return value.is_string();
+    case spec::ParameterType::list:
+      return value.is_array();
+  }
+  return false;
+}
+
+/// The value as --set has it. Throws Error{usage} for one of another type.
+std::string text_for(const spec::Parameter& parameter,
+                     const Json& value,
+                     const std::string& place) {
+  const bool is_list = parameter.type == spec::ParameterType::list;
+  const auto is_item = [&](const Json& item) { return has_type(item, parameter.items); };
+  if (!has_type(value, parameter.type) || (is_list && !std::ranges::all_of(value, is_item)))
+    refuse(place + "is " + base::printable(value.dump()) + ", not " +
+           spec::allowed_values(parameter));
+  const auto plain = [](const Json& item) {
+    return item.is_string() ? item.get<std::string>() : item.dump();
+  };
+  if (!is_list) return plain(value);
+  std::string text;
+  for (const Json& item : value) {
+    if (item.is_string() && !spec::is_item_text(item.get<std::string>()))
+      refuse(place + "has " + base::printable(item.dump()) + ", which is empty or has a comma");
+    text += (text.empty() ? "" : ",") + plain(item);
+  }
+  return text;
+}
+
+const spec::ParameterFile& file_of(const spec::Recipe& recipe) {
+  if (!recipe.parameter_file)
+    refuse("recipe '" + recipe.name + "' has no parameter file",
+           "'--set NAME=VALUE' gives a value");
+  return *recipe.parameter_file;
+}
+
+std::string template_text(const spec::Recipe& recipe) {
+  return base::read_file(recipe.directory / file_of(recipe).file);
+}
+
+/// The path must be in the recipe's own file.
+Pointer pointer_to(const std::string& path, const Json& document, const std::string& origin) {
+  Pointer pointer;
+  for (std::size_t at = 0; at <= path.size();) {
+    const std::size_t end = std::min(path.find('/', at), path.size());
+    pointer /= path.substr(at, end - at);
+    at = end + 1;
+  }
+  if (document.contains(pointer) && !document.at(pointer).is_object()) return pointer;
+  std::vector<std::string> known;
+  for (const auto& [leaf, value] : leaves_of(document))
+    known.push_back(leaf);
+  refuse(
+      origin + ": has no '" + base::printable(path) + "', which the recipe's parameter_file names",
+      base::did_you_mean(path, known));
+}
+
+}  // namespace
+
+std::map<std::string, std::string> read_parameter_file(const spec::Recipe& recipe,
+                                                       std::string_view text,
+                                                       const std::string& origin) {
+  const spec::ParameterFile& file = file_of(recipe);
+  const auto own = leaves_of(parse(file.format, template_text(recipe), file.file));
+  std::map<std::string, std::string> parameters;
+  for (const auto& [name, path] : file.keys)
+    parameters[path] = name;
+  std::vector<std::string> known;
+  for (const auto& [path, value] : own)
+    known.push_back(path);
+  std::map<std::string, std::string> set;
+  for (const auto& [path, value] : leaves_of(parse(file.format, text, origin))) {
+    const std::string place = origin + ": '" + base::printable(path) + "' ";
+    const auto usual = own.find(path);
+    if (usual == own.end())
+      refuse(place + "is unknown: " + file.file + " of recipe '" + recipe.name + "' lacks it",
+             base::did_you_mean(path, known));
+    if (const auto parameter = parameters.find(path); parameter != parameters.end()) {
+      const spec::Parameter& of = *recipe.parameter(parameter->second);
+      const std::string text_of_value = text_for(of, value, place);
+      // The usual value leaves the parameter to a sweep.
+      if (spec::parse_parameter(of, text_of_value) != of.default_value)
+        set[of.name] = text_of_value;
+    } else if (value != usual->second) {
+      refuse(place + "is " + base::printable(value.dump()) + ", and the recipe keeps it " +
+                 base::printable(usual->second.dump()),
+             "only parameters of the recipe have other values");
+    }
+  }
+  return set;
+}
+
+std::string write_parameter_file(const spec::Recipe& recipe, const spec::ParameterValues& values) {
+  const spec::ParameterFile& file = file_of(recipe);
+  std::string text = template_text(recipe);
+  Json document = parse(file.format, text, file.file);
+  for (const auto& [name, path] : file.keys)
+    document[pointer_to(path, document, file.file)] = spec::to_json(values.at(name));
+  if (file.format == "ini") return edit_ini(text, document);
+  if (document == parse(file.format, text, file.file)) return text;
+  return file.format == "json" ? document.dump(2) + "\n" : edit_yaml(text, document);
+}
+
+}  // namespace sabath::planning

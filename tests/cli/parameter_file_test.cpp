@@ -1,0 +1,69 @@
+// Parameters from, and in, a benchmark's own file; parameters that are lists.
+#include "support/answers.hpp"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+using namespace sabath::test;
+using Catch::Contains;
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string uno(const Sabath& sabath) {
+  const std::string folder = sabath.recipe("uno", R"({
+    "schema": 1, "name": "uno", "environment": {"layers": []},
+    "parameters": {"widths": {"type": "list", "of": "int", "default": [8, 4], "min": 1},
+                   "rate": {"type": "float", "default": 0.5}},
+    "parameter_file": {"file": "uno.txt", "format": "ini",
+                       "keys": {"widths": "P/dense", "rate": "P/learning_rate"}},
+    "stages": [{"name": "go", "cache": true, "outputs": ["read.txt"],
+                "run": {"shell": "cat {parameters} > {output}/read.txt; echo {param.widths} >> {output}/read.txt"}}]})");
+  write_text(fs::path(folder) / "uno.txt", "# usual\n[P]\ndense = [8, 4]\nlearning_rate = 0.5\n");
+  return folder;
+}
+
+std::string read_by_newest(const Sabath& sabath) {
+  return text_of(sabath.run_directories().back() / "outputs/go/read.txt");
+}
+
+}  // namespace
+
+TEST_CASE("cli: a run reads a benchmark's own parameter file, and its code reads one") {
+  const Sabath sabath;
+  const std::string folder = uno(sabath);
+  done(sabath, {"run", folder});
+  CHECK(read_by_newest(sabath) == "# usual\n[P]\ndense = [8, 4]\nlearning_rate = 0.5\n8,4\n");
+
+  const fs::path mine = sabath.folder() / "mine.txt";
+  write_text(mine, "[P]\ndense = [16]\nlearning_rate = 0.25\n");
+  done(sabath, {"run", folder, "--parameters", mine.string(), "--set", "rate=0.125"});
+  CHECK(read_by_newest(sabath) == "# usual\n[P]\ndense = [16]\nlearning_rate = 0.125\n16\n");
+  const json record = json::parse(sabath.newest());
+  CHECK(record["parameters"]["widths"] == json::array({16}));
+  CHECK(record["parameters"]["rate"] == 0.125);
+  CHECK_THAT(done(sabath, {"show", "@last"}).output, Contains("widths = 16"));
+
+  done(sabath, {"run", folder, "--set", "widths=16", "--set", "rate=0.125"});
+  CHECK(json::parse(sabath.newest())["stages"][0]["state"] == "reused");
+  done(sabath, {"repro", "@last"});
+
+  write_text(mine, "[P]\ndence = [16]\n");
+  const Answer wrong = sabath({"run", folder, "--parameters", mine.string()});
+  CHECK(wrong.status == 2);
+  CHECK_THAT(wrong.errors, Contains("'P/dence' is unknown") && Contains("did you mean 'P/dense'?"));
+  CHECK(sabath({"run", folder, "--parameters", (sabath.folder() / "gone").string()}).status == 10);
+}
+
+TEST_CASE("cli: a list is set, swept, selected and refused") {
+  const Sabath sabath;
+  const std::string folder = uno(sabath);
+  done(sabath, {"run", folder, "--sweep", "widths=1,2;3", "--seed", "1"});
+  CHECK(sabath.count_runs() == 2);
+  CHECK_THAT(done(sabath, {"list", "runs", "widths=1*"}).output, Contains("uno-"));
+  const Answer wrong = sabath({"run", folder, "--set", "widths=1,0"});
+  CHECK(wrong.status == 2);
+  CHECK_THAT(wrong.errors, Contains("parameter 'widths': 0 is below its minimum 1"));
+  CHECK_THAT(wrong.errors, Contains("a list such as '1,2', each an integer of at least 1"));
+}
