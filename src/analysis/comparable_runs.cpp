@@ -56,9 +56,15 @@ std::string names_of(const std::vector<Document>& documents) {
 
 /// "such (3 runs, such as such-20260101-...), other (2 runs, ...)"; empty for one definition.
 std::string definitions_text(const std::vector<Document>& documents, std::size_t& count) {
+  const bool is_one = std::ranges::all_of(documents, [&](const Document& document) {
+    return document.record.recipe_definition == documents.front().record.recipe_definition;
+  });
   std::map<std::string, std::pair<const spec::RunRecord*, std::uint64_t>> definitions;
   for (const Document& document : documents) {
-    auto& definition = definitions[document.record.recipe_definition.text()];
+    // Another choice of data sets is a difference of data.
+    const base::Digest digest =
+        is_one ? document.record.recipe_definition : spec::document_definition(document.record);
+    auto& definition = definitions[digest.text()];
     if (definition.first == nullptr) definition.first = &document.record;
     definition.second += document.runs;
   }

@@ -70,14 +70,32 @@ void add_digits(const std::vector<RunRow>& runs,
   }
 }
 
+using Executors = std::map<std::string, std::map<std::string, std::size_t>>;  ///< metric -> run
+
+/// A cached stage gives several runs the values of one execution.
+void note_copies(const Executors& executors, std::vector<std::string>& notes) {
+  for (const auto& [metric, values_of] : executors) {
+    const auto most = std::ranges::max_element(
+        values_of, {}, [](const auto& executor) { return executor.second; });
+    if (most->second == 1) continue;
+    notes.push_back(
+        fmt::format("{}: {} values are of one execution, by {}: agreement of copies proves nothing",
+                    metric,
+                    most->second,
+                    most->first));
+  }
+}
+
 /// Metrics of the runs, and declared ones that no run has.
 std::vector<compare::RunValues> metrics_of(const std::vector<RunRow>& runs,
                                            const CommonTerms& terms,
-                                           const catalog::Catalog& catalog) {
+                                           const catalog::Catalog& catalog,
+                                           std::vector<std::string>& notes) {
   const std::vector<spec::MetricSpec> declared = spec::with_derived(terms.declared);
 
   std::map<std::string, compare::RunValues> metrics;
   std::set<std::string> seen;
+  Executors executors;
   for (const catalog::RunMetric& found : catalog.metrics_of(runs)) {
     compare::RunValues& metric = metrics[found.stream + "/" + found.name];
     if (metric.name.empty()) {
@@ -99,7 +117,10 @@ std::vector<compare::RunValues> metrics_of(const std::vector<RunRow>& runs,
     if (metric.conflict.empty()) note_conflict(found, terms, metric);
     const bool is_median = metric.performance && found.performance;
     metric.values[found.run] = spec::shown_value(is_median, found.last, found.median);
+    if (metric.judged)
+      ++executors[metric.name][found.executed_by.empty() ? runs[found.run].id : found.executed_by];
   }
+  note_copies(executors, notes);
   add_digits(runs, metrics);
   std::vector<compare::RunValues> result;
   for (auto& [name, metric] : metrics)
@@ -170,7 +191,7 @@ compare::GroupsToCompare groups_of(const std::vector<RunRow>& runs,
   check_sources(runs, terms.declared);
   compare::GroupsToCompare groups;
   groups.runs = runs.size();
-  groups.metrics = metrics_of(runs, terms, catalog);
+  groups.metrics = metrics_of(runs, terms, catalog, partial.notes);
   groups.samples = samples_of(runs, request.by);
   groups.require = required_rung(runs, request, terms, partial.required);
   if (!groups.require) {

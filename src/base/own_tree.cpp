@@ -23,8 +23,8 @@ bool is_mark(const std::string& name) {
 }
 
 /// Only this user can have made what is directly in it.
-bool is_users_alone(const struct stat& status) {
-  return status.st_uid == ::geteuid() && !can_others_write(status);
+bool is_users_alone(int folder, const struct stat& status) {
+  return status.st_uid == ::geteuid() && !can_others_write(folder);
 }
 
 /// Inode and time of birth: no archive can bring the text of the folder that it is unpacked to.
@@ -66,8 +66,8 @@ bool can_be_moved_in(const Directory& parent) {
     struct stat status {};
     if (::fstat(at.get(), &status) != 0) return true;
     const bool is_trusted = status.st_uid == 0 || status.st_uid == ::geteuid();
-    if (!is_trusted || can_others_exchange(status)) return true;
-    if (is_users_alone(status) && has_mark(at.get())) return false;
+    if (!is_trusted || can_others_exchange(at.get())) return true;
+    if (is_users_alone(at.get(), status) && has_mark(at.get())) return false;
     UniqueFd above(::openat(at.get(), "..", O_PATH | O_DIRECTORY | O_CLOEXEC));
     struct stat next {};
     if (!above || ::fstat(above.get(), &next) != 0) return true;
@@ -122,7 +122,7 @@ int make_marked(const Directory& parent, const std::string& name, unsigned mode)
     const Directory made = parent.beneath(name);
     const struct stat status = made.status();
     // Another one may have its name by now.
-    if (!is_users_alone(status) || !is_empty(made)) return EEXIST;
+    if (!is_users_alone(made.fd(), status) || !is_empty(made)) return EEXIST;
     code = mark(made);
     // What is made in it has the group of the directory above, where that is asked for.
     if (code == 0) code = made.set_own_mode(mode | (status.st_mode & S_ISGID));
@@ -137,9 +137,8 @@ int make_marked(const Directory& parent, const std::string& name, unsigned mode)
 
 std::optional<std::string> why_kept(const Directory& parent, const Directory& folder) noexcept {
   try {
-    const struct stat status = folder.status();
-    if (status.st_uid != ::geteuid()) return "belongs to another user";
-    if (can_others_write(status)) return "others can write to it";
+    if (folder.status().st_uid != ::geteuid()) return "belongs to another user";
+    if (can_others_write(folder.fd())) return "others can write to it";
     if (has_mark(folder.fd()) || has_only_empty_mark(folder) || !can_be_moved_in(parent))
       return std::nullopt;
     return std::string("others could have moved it there, and it has no valid file ") + made_mark;

@@ -113,7 +113,7 @@ class Walker {
       fail(errno);
       return false;
     }
-    if (can_others_write(folder)) {
+    if (can_others_write(at_.get())) {
       const bool is_sticky = (folder.st_mode & S_ISVTX) != 0;
       const bool counts_owner = is_sticky || links_ == Links::own;
       if (counts_owner && is_us_or_root(link.st_uid)) return true;

@@ -1,16 +1,25 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/trust.hpp>
+#include <sabath/base/unique_fd.hpp>
 #include <sabath/base/write_access.hpp>
 
+#include <endian.h>
 #include <grp.h>
+#include <linux/posix_acl.h>
+#include <linux/posix_acl_xattr.h>
 #include <pwd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cstring>
 #include <deque>
+#include <map>
+#include <mutex>
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 namespace sabath::base {
@@ -70,6 +79,37 @@ std::optional<unsigned> number_in(const std::string& text) {
   return number;
 }
 
+/// Whom a POSIX access control list lets write, besides the owner and the owning group.
+struct Writers {
+  std::vector<unsigned> users{};
+  std::vector<unsigned> groups{};
+};
+
+/// Returns nothing for a list that cannot be read.
+std::optional<Writers> listed_writers(const fs::path& path) {
+  std::vector<char> bytes(first_room);
+  const ssize_t size =
+      ::getxattr(path.c_str(), "system.posix_acl_access", bytes.data(), bytes.size());
+  Writers writers;
+  if (size < 0) {
+    if (errno == ENODATA || errno == EOPNOTSUPP) return writers;
+    return std::nullopt;
+  }
+  posix_acl_xattr_header header{};
+  const auto length = static_cast<std::size_t>(size);
+  if (length < sizeof(header)) return std::nullopt;
+  std::memcpy(&header, bytes.data(), sizeof(header));
+  if (le32toh(header.a_version) != POSIX_ACL_XATTR_VERSION) return std::nullopt;
+  posix_acl_xattr_entry entry{};
+  for (std::size_t at = sizeof(header); at + sizeof(entry) <= length; at += sizeof(entry)) {
+    std::memcpy(&entry, bytes.data() + at, sizeof(entry));
+    if ((le16toh(entry.e_perm) & ACL_WRITE) == 0) continue;
+    if (le16toh(entry.e_tag) == ACL_USER) writers.users.push_back(le32toh(entry.e_id));
+    if (le16toh(entry.e_tag) == ACL_GROUP) writers.groups.push_back(le32toh(entry.e_id));
+  }
+  return writers;
+}
+
 /// A link's own mode means nothing: who may replace it is a matter of its folder.
 std::optional<std::string> why_untrusted_itself(const fs::path& path,
                                                 const struct stat& status,
@@ -81,13 +121,48 @@ std::optional<std::string> why_untrusted_itself(const fs::path& path,
   const bool sticky_parent = !is_last && (status.st_mode & S_ISVTX) != 0;
   if (S_ISLNK(status.st_mode) || sticky_parent) return std::nullopt;
   if ((status.st_mode & S_IWOTH) != 0) return path.string() + ": can be written by everybody";
-  if ((status.st_mode & S_IWGRP) != 0 && !has(trust.groups, status.st_gid)) {
-    return path.string() + ": can be written by its group";
-  }
+  if ((status.st_mode & S_IWGRP) == 0) return std::nullopt;
+  if (!has(trust.groups, status.st_gid)) return path.string() + ": can be written by its group";
+  const std::optional<Writers> listed = listed_writers(path);
+  const bool are_trusted =
+      listed &&
+      std::ranges::all_of(listed->users,
+                          [&](unsigned user) { return is_trusted_owner(user, trust); }) &&
+      std::ranges::all_of(listed->groups, [&](unsigned group) { return has(trust.groups, group); });
+  if (!are_trusted) return path.string() + ": can be written by others on its access control list";
   return std::nullopt;
 }
 
-/// A user's private group: its name is the user's, and it has no other member.
+bool is_other_user(unsigned user) {
+  return user != 0 && user != ::geteuid();
+}
+
+/// Whether another user has it as primary group: the entry of a group does not name these.
+bool is_primary_of_others(gid_t id) {
+  static std::mutex mutex;
+  static std::map<gid_t, bool> known;
+  const std::lock_guard lock(mutex);
+  if (const auto found = known.find(id); found != known.end()) return found->second;
+  bool is_found = false;
+  std::vector<char> buffer(first_room);
+  passwd entry{};
+  passwd* next = nullptr;
+  ::setpwent();
+  for (int code = 0; !is_found && code != ENOENT;) {
+    code = ::getpwent_r(&entry, buffer.data(), buffer.size(), &next);
+    if (code == ERANGE && buffer.size() < most_room) {
+      buffer.resize(buffer.size() * 4);
+      continue;
+    }
+    if (code != 0) break;
+    is_found = entry.pw_gid == id && is_other_user(entry.pw_uid);
+  }
+  ::endpwent();
+  known.emplace(id, is_found);
+  return is_found;
+}
+
+/// A user's private group: its name is the user's, and nobody else is in it.
 bool is_private_group(gid_t id) {
   std::string user;
   look_up<passwd>(
@@ -108,7 +183,7 @@ bool is_private_group(gid_t id) {
         for (char** member = entry.gr_mem; *member != nullptr; ++member)
           is_private = is_private && *member == user;
       });
-  return is_private;
+  return is_private && !is_primary_of_others(id);
 }
 
 }  // namespace
@@ -171,13 +246,33 @@ std::optional<std::string> why_untrusted(const fs::path& path, const Trust& trus
   return std::nullopt;
 }
 
-bool can_others_write(const struct stat& status) {
-  if ((status.st_mode & S_IWOTH) != 0) return true;
-  return (status.st_mode & S_IWGRP) != 0 && !is_private_group(status.st_gid);
+bool can_others_write(int file) noexcept {
+  struct stat status {};
+  if (::fstat(file, &status) != 0 || (status.st_mode & S_IWOTH) != 0) return true;
+  // Bits of the group limit what a list allows.
+  if ((status.st_mode & S_IWGRP) == 0) return false;
+  try {
+    const std::optional<Writers> listed = listed_writers("/proc/self/fd/" + std::to_string(file));
+    if (!listed) return true;
+    return !is_private_group(status.st_gid) ||
+           std::any_of(listed->users.begin(), listed->users.end(), is_other_user) ||
+           std::any_of(listed->groups.begin(), listed->groups.end(), [](gid_t group) {
+             return !is_private_group(group);
+           });
+  } catch (const std::exception&) {
+    return true;
+  }
 }
 
-bool can_others_exchange(const struct stat& directory) {
-  return can_others_write(directory) && (directory.st_mode & S_ISVTX) == 0;
+bool can_others_exchange(int directory) noexcept {
+  struct stat status {};
+  if (::fstat(directory, &status) != 0) return true;
+  return (status.st_mode & S_ISVTX) == 0 && can_others_write(directory);
+}
+
+bool can_others_exchange(const fs::path& directory) noexcept {
+  const UniqueFd folder(::open(directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  return !folder || can_others_exchange(folder.get());
 }
 
 }  // namespace sabath::base

@@ -159,7 +159,7 @@ bool Layout::is_shared() const {
 bool Layout::is_exposed(const fs::path& folder) const {
   for (fs::path at = folder;; at = at.parent_path()) {
     try {
-      if (base::can_others_write(beneath_.directory(at).status())) return true;
+      if (base::can_others_write(beneath_.directory(at).fd())) return true;
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::not_found) return true;
     }

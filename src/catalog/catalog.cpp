@@ -93,9 +93,12 @@ spec::RunRecord record_of(const spec::RunPlan& plan, const spec::Recipe& recipe)
   return record;
 }
 
-void insert_metric(Database& database, std::int64_t run, const spec::MetricSummary& metric) {
+void insert_metric(Database& database,
+                   std::int64_t run,
+                   const spec::MetricSummary& metric,
+                   const spec::RunRecord& record) {
   SQLite::Statement& statement = database.statement(
-      "insert or replace into run_metric values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+      "insert or replace into run_metric values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   bound(statement,
         run,
         metric.stream,
@@ -115,6 +118,8 @@ void insert_metric(Database& database, std::int64_t run, const spec::MetricSumma
     }
     ++index;
   }
+  const std::string& executor = spec::executor_of(record, metric.stream);
+  statement.bind(index, executor == record.run_id ? std::string() : executor);
   statement.exec();
 }
 
@@ -168,7 +173,7 @@ void put_run(Database& database,
                  facet.digest().text());
   }
   for (const spec::MetricSummary& metric : record.metrics)
-    insert_metric(database, run, metric);
+    insert_metric(database, run, metric, record);
   for (const spec::OutputRecord& output : record.outputs) {
     database.run("insert or replace into run_output values (?, ?, ?, ?, ?)",
                  run,

@@ -142,6 +142,7 @@ RunMetric read_metric(SQLite::Statement& statement) {
   metric.performance = statement.getColumn(5).getInt() != 0;
   metric.last = number_or_nan(statement.getColumn(6));
   metric.median = number_or_nan(statement.getColumn(7));
+  metric.executed_by = statement.getColumn(8).getString();
   return metric;
 }
 
@@ -176,7 +177,7 @@ std::vector<RunMetric> Catalog::metrics_of(const std::vector<RunRow>& runs) cons
   return database.guarded([&] {
     choose(database, runs);
     auto& statement = database.statement(
-        "select k, stream, name, unit, better, performance, last, median" +
+        "select k, stream, name, unit, better, performance, last, median, run_metric.executed_by" +
         chosen_parts("run_metric") + " where points > 0 order by k, stream, name");
     std::vector<RunMetric> metrics;
     while (statement.executeStep())

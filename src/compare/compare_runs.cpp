@@ -90,10 +90,27 @@ void set_performance(spec::Comparison& comparison, Judgement judgement) {
   comparison.performance_reason = std::move(judgement.reason);
 }
 
+/// Names judged metrics that both runs have from one execution.
+void name_copies(const Side& a, const Side& b, spec::Comparison& comparison) {
+  std::vector<std::string> names;
+  for (const spec::ItemComparison& item : comparison.metrics) {
+    const std::string stage = item.name.substr(0, item.name.find('/'));
+    if (item.judged && spec::executor_of(a.record, stage) == spec::executor_of(b.record, stage))
+      names.push_back(item.name);
+  }
+  if (names.empty()) return;
+  comparison.reason += fmt::format("; of one execution, so that agreement proves nothing: {}",
+                                   fmt::join(names, ", "));
+}
+
 /// Results of one execution agree, which proves nothing.
 void withhold_pass_of_copies(const Side& a, const Side& b, spec::Comparison& comparison) {
+  if (a.record.run_id == b.record.run_id) return;
   const std::set<std::string> runs = spec::executed_by(a.record);
-  if (a.record.run_id == b.record.run_id || runs != spec::executed_by(b.record)) return;
+  if (runs != spec::executed_by(b.record)) {
+    if (comparison.result == spec::Verdict::pass) name_copies(a, b, comparison);
+    return;
+  }
   const std::string text = fmt::format(
       "both runs have the results of one execution, by {}: agreement of copies proves "
       "nothing; 'sabath run --fresh' executes cached stages again",

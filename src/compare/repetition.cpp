@@ -3,6 +3,7 @@
 #include <sabath/base/digest.hpp>
 #include <sabath/compare/session_differences.hpp>
 #include <sabath/spec/facet.hpp>
+#include <sabath/spec/recipe.hpp>
 #include <sabath/spec/run_record.hpp>
 
 #include <algorithm>
@@ -224,11 +225,15 @@ std::vector<spec::FacetDifference> facet_differences(const spec::RunRecord& a,
                                                      const spec::RunRecord& b) {
   std::vector<spec::FacetDifference> differences;
   add_if_different(differences, {"recipe", "name", a.recipe_name, b.recipe_name});
-  add_if_different(differences,
-                   {"recipe",
-                    "definition",
-                    text_or_empty(a.recipe_definition),
-                    text_or_empty(b.recipe_definition)});
+  // Another choice of data sets is a difference of data.
+  if (a.recipe_definition != b.recipe_definition &&
+      spec::document_definition(a) != spec::document_definition(b)) {
+    add_if_different(differences,
+                     {"recipe",
+                      "definition",
+                      text_or_empty(a.recipe_definition),
+                      text_or_empty(b.recipe_definition)});
+  }
   add_if_different(differences,
                    {"recipe", "task", a.task.value_or("none"), b.task.value_or("none")});
   for (const std::string& facet : facet_names(a, b)) {

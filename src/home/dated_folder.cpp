@@ -32,8 +32,7 @@ std::string dated_name(const std::string& name,
 
 /// A user who could exchange the new folder could choose what is written over.
 void require_fixed(const std::filesystem::path& folder) {
-  struct stat status {};
-  if (::stat(folder.c_str(), &status) != 0 || !base::can_others_exchange(status)) return;
+  if (!base::can_others_exchange(folder)) return;
   throw base::Error(
       base::ErrorKind::storage,
       folder.string() + ": others can exchange what is in it; nothing is written there",

@@ -28,6 +28,18 @@ constexpr std::size_t most_nodes = 1'000'000;
   throw Error(ErrorKind::usage, problem, hint);
 }
 
+/// The keys of "Global_Params/dense". In a key "/" is written "~1", and "~" is "~0".
+std::vector<std::string> parts_of(const std::string& path) {
+  std::vector<std::string> keys;
+  try {
+    for (Pointer pointer("/" + path); !pointer.empty(); pointer.pop_back())
+      keys.insert(keys.begin(), pointer.back());
+  } catch (const Json::exception&) {
+    refuse("'" + base::printable(path) + "' is not a path: write '~' as '~0'");
+  }
+  return keys;
+}
+
 /// A plain scalar has the type that its text has in YAML 1.2, and in 1.1 as well. A text such as
 /// "010", which differs in the two, is a text.
 Json scalar_of(const YAML::Node& node) {
@@ -124,6 +136,33 @@ void emit(YAML::Emitter& out, const YAML::Node& node) {
   }
 }
 
+/// Whether a node stands in other places of the document, too.
+bool is_shared(const YAML::Node& document, const YAML::Node& node, std::size_t& nodes) {
+  std::size_t places = 0;
+  const auto count = [&](const auto& self, const YAML::Node& at) -> void {
+    if (nodes == 0) refuse("has too many values");
+    --nodes;
+    if (at.is(node)) ++places;
+    for (const auto& member : at)
+      self(self, at.IsMap() ? member.second : YAML::Node(member));
+  };
+  count(count, document);
+  return places > 1;
+}
+
+/// Another value of one place would leave the old one in the other places.
+void refuse_shared(const std::string& text, const std::string& path) {
+  const YAML::Node document = YAML::Load(text);
+  std::size_t nodes = most_nodes;
+  YAML::Node at = document;
+  for (const auto& key : parts_of(path)) {
+    at.reset(YAML::Node(at)[key]);
+    if (is_shared(document, at, nodes))
+      refuse("'" + base::printable(path) + "' has an alias, so that its value stands twice",
+             "write the values out where the alias is");
+  }
+}
+
 /// The document of `text` with other values.
 std::string edit_yaml(const std::string& text, const Json& values) {
   YAML::Emitter out;
@@ -148,6 +187,30 @@ Json parse_yaml(const std::string& text) {
   return documents.empty() ? Json::object() : tree_of(documents.front(), 0, nodes);
 }
 
+/// Refuses whole numbers that need more than 64 bits: a double would lose their digits.
+class WholeNumbers : public nlohmann::json_sax<Json> {
+ public:
+  bool number_float(number_float_t, const string_t& text) override {
+    if (text.find_first_of(".eE") == string_t::npos)
+      refuse("has the number " + text + ", which takes more than 64 bits");
+    return true;
+  }
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(number_integer_t) override { return true; }
+  bool number_unsigned(number_unsigned_t) override { return true; }
+  bool string(string_t&) override { return true; }
+  bool binary(binary_t&) override { return true; }
+  bool start_object(std::size_t) override { return true; }
+  bool key(string_t&) override { return true; }
+  bool end_object() override { return true; }
+  bool start_array(std::size_t) override { return true; }
+  bool end_array() override { return true; }
+  bool parse_error(std::size_t, const std::string&, const Json::exception&) override {
+    return false;
+  }
+};
+
 Json parse(const std::string& format, std::string_view text, const std::string& origin) {
   if (!base::is_utf8(text)) refuse(origin + ": is not UTF-8");
   Json document;
@@ -157,6 +220,8 @@ Json parse(const std::string& format, std::string_view text, const std::string& 
       base::JsonDocument::parse(text, origin)
           .finish();  // refuses what is nested too deep, and keys that stand twice
       document = Json::parse(text);
+      WholeNumbers numbers;
+      Json::sax_parse(text, &numbers);
     } else {
       document = parse_yaml(std::string(text));
     }
@@ -165,19 +230,24 @@ Json parse(const std::string& format, std::string_view text, const std::string& 
   } catch (const Json::exception& error) {
     refuse(origin + ": is not JSON: " + base::printable(error.what()));
   } catch (const Error& error) {
-    if (format != "yaml") throw;
-    refuse(origin + ": " + error.what());
+    if (std::string_view(error.what()).starts_with(origin)) throw;
+    refuse(origin + ": " + error.what(), error.hint());
   }
   if (document.is_null()) document = Json::object();
   if (!document.is_object()) refuse(origin + ": has no keys at its top");
   return document;
 }
 
+/// In a path "/" parts the keys: one within a key is "~1", and "~" is "~0".
+std::string escaped(const std::string& key) {
+  return (Pointer() / key).to_string().substr(1);
+}
+
 /// "Global_Params/dense" of every value that is not an object.
 std::map<std::string, Json> leaves_of(const Json& document, const std::string& above = {}) {
   std::map<std::string, Json> leaves;
   for (const auto& [key, value] : document.items()) {
-    const std::string path = above.empty() ? key : above + "/" + key;
+    const std::string path = (above.empty() ? "" : above + "/") + escaped(key);
     if (value.is_object() && !value.empty()) {
       leaves.merge(leaves_of(value, path));
     } else {
@@ -240,11 +310,8 @@ std::string template_text(const spec::Recipe& recipe) {
 /// The path must be in the recipe's own file.
 Pointer pointer_to(const std::string& path, const Json& document, const std::string& origin) {
   Pointer pointer;
-  for (std::size_t at = 0; at <= path.size();) {
-    const std::size_t end = std::min(path.find('/', at), path.size());
-    pointer /= path.substr(at, end - at);
-    at = end + 1;
-  }
+  for (const std::string& key : parts_of(path))
+    pointer /= key;
   if (document.contains(pointer) && !document.at(pointer).is_object()) return pointer;
   std::vector<std::string> known;
   for (const auto& [leaf, value] : leaves_of(document))
@@ -293,8 +360,10 @@ std::string write_parameter_file(const spec::Recipe& recipe, const spec::Paramet
   const spec::ParameterFile& file = file_of(recipe);
   std::string text = template_text(recipe);
   Json document = parse(file.format, text, file.file);
-  for (const auto& [name, path] : file.keys)
+  for (const auto& [name, path] : file.keys) {
     document[pointer_to(path, document, file.file)] = spec::to_json(values.at(name));
+    if (file.format == "yaml") refuse_shared(text, path);
+  }
   if (file.format == "ini") return edit_ini(text, document);
   if (document == parse(file.format, text, file.file)) return text;
   return file.format == "json" ? document.dump(2) + "\n" : edit_yaml(text, document);

@@ -79,11 +79,17 @@ std::set<std::string> executed_by(const RunRecord& record) {
   std::set<std::string> runs;
   for (const StageRecord& stage : record.stages) {
     if (!judged.empty() && !judged.contains(stage.name)) continue;
-    if (stage.state == "reused") runs.insert(stage.made_by_run);
-    if (stage.state == "ok") runs.insert(record.run_id);
+    if (stage.state == "reused" || stage.state == "ok")
+      runs.insert(executor_of(record, stage.name));
   }
   if (runs.empty()) runs.insert(record.run_id);
   return runs;
+}
+
+const std::string& executor_of(const RunRecord& record, std::string_view stage) {
+  const auto found = std::ranges::find(record.stages, stage, &StageRecord::name);
+  const bool is_reused = found != record.stages.end() && found->state == "reused";
+  return is_reused ? found->made_by_run : record.run_id;
 }
 
 }  // namespace sabath::spec

@@ -59,6 +59,22 @@ TEST_CASE("cli: a folder and a pattern are outputs, each with all of its files")
   CHECK_THAT(differs.output, !Contains("graph.pb"));
 }
 
+TEST_CASE("cli: verify finds what was added to a folder or a pattern after the run") {
+  const Sabath sabath;
+  done(sabath, {"run", maker(sabath, all_files, groups), "--seed", "1"});
+  CHECK(sabath({"verify", "@last"}).status == 0);
+  const fs::path outputs = sabath.run_directories().back() / "outputs/go";
+  write_text(outputs / "other", "not declared");
+  CHECK(sabath({"verify", "@last"}).status == 0);
+  write_text(outputs / "model/variables/more", "x");
+  fs::create_symlink("/etc/passwd", outputs / "c.shard");
+  const Answer verified = sabath({"verify", "@last"});
+  CHECK(verified.status == 1);
+  CHECK_THAT(verified.output,
+             Contains("go/model/variables/more") && Contains("go/c.shard") &&
+                 Contains("it was added to 'model/' after the run") && !Contains("go/other"));
+}
+
 TEST_CASE("cli: a cached stage gives back the folder that it made") {
   const Sabath sabath;
   const std::string folder =

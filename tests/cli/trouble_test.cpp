@@ -313,6 +313,27 @@ TEST_CASE("cli: an output that was changed after the run is found by verify") {
   CHECK_THAT(verified.output, Contains("go/x") && Contains("changed after the run"));
 }
 
+TEST_CASE("cli: doctor finds runs that an older catalog lacks, and reindex brings them back") {
+  const Sabath sabath;
+  const auto folder = sabath.shell_recipe("tiny", one_metric);
+  REQUIRE(sabath({"run", folder, "--seed", "1"}).status == 0);
+  CHECK(sabath({"doctor"}).status == 0);
+  const fs::path file = sabath.home() / "catalog.db";
+  const std::string older = text_of(file);
+  REQUIRE(sabath({"run", folder, "--seed", "2"}).status == 0);
+  fs::remove_all(sabath.run_directories().front());
+  for (const char* name : {"catalog.db", "catalog.db-wal", "catalog.db-shm"})
+    fs::remove(sabath.home() / name);
+  write_text(file, older);
+  const Answer doctor = sabath({"doctor"});
+  CHECK(doctor.status == 1);
+  CHECK_THAT(doctor.output,
+             Contains("1 run folder not in it, 1 run in it without a folder") &&
+                 Contains("sabath catalog reindex"));
+  REQUIRE(sabath({"catalog", "reindex"}).status == 0);
+  CHECK(sabath({"doctor"}).status == 0);
+}
+
 TEST_CASE("cli: a catalog of a newer version is left alone; runs are recorded nevertheless") {
   Sabath sabath;
   const auto folder = sabath.shell_recipe("tiny", one_metric);

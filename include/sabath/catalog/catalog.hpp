@@ -52,6 +52,7 @@ struct RunMetric {
   bool performance = false;
   double last = 0;  ///< NaN if not a number
   double median = 0;
+  std::string executed_by{};  ///< the run that executed its stage; empty: the run itself
 };
 
 /// One line of `list assets`, `list recipes` and `search`.

@@ -19,6 +19,8 @@
 
 namespace sabath::spec {
 
+struct RunRecord;
+
 /// What a stage wants of a machine. Zero cores or bytes mean "not said"; that it wants one node,
 /// one task or no GPU can be said, and is then not a site's to decide.
 struct Resources {
@@ -136,6 +138,10 @@ struct Recipe {
   /// Role -> asset for these values; a role without a choice that fits is left out.
   std::map<std::string, std::string> datasets_for(const ParameterValues& values) const;
 };
+
+/// The definition of the document that a run kept, whatever data sets the run chose of it; that of
+/// the record where the document cannot be read.
+base::Digest document_definition(const RunRecord& record);
 
 /// Reads a recipe document strictly: problems of shape, references between its parts (needs,
 /// outputs, studies), cycles, and unknown placeholders are all reported at once as Error{usage}.

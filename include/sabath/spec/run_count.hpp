@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sabath::spec {
@@ -39,6 +40,9 @@ nlohmann::ordered_json to_json(const RunCount& count);
 /// Ids of the runs that executed the stages of the declared metrics; without such metrics, those of
 /// all metrics, or all stages. Two runs with equal ids show one execution.
 std::set<std::string> executed_by(const RunRecord& record);
+
+/// The run that executed a stage of this one: another where the stage was reused.
+const std::string& executor_of(const RunRecord& record, std::string_view stage);
 
 /// Why a run was made: somebody requested it, or another command needed it.
 enum class RunPurpose { requested, asset, explanation };

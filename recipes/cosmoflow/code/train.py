@@ -8,6 +8,7 @@ import time
 import numpy
 
 from common.batches import augment_cubes, batches_of
+from common.memory import require_memory
 from common.report import InputError, mllog, report, run_main
 from common.scores import correlation, mean_absolute_error
 from common.setup_keras import setup_keras
@@ -130,6 +131,7 @@ def main():
     labels = shuffled_labels(samples, options.seed) if options.labels == "shuffled" else None
     scale = Scale(samples, options.model == "small")
     model = build(keras, options, samples.shape)
+    require_memory(model, min(options.batch, len(samples)), 2 if options.optimizer == "adam" else 1, "a smaller batch: --set batch=1")
     if options.optimizer == "adam":
         optimizer = keras.optimizers.Adam(options.learning_rate)
     else:

@@ -42,6 +42,13 @@ Leaf raw_leaf(hid_t type, const std::string& place) {
   return leaf_of(ArrayType::opaque, std::move(value), place);
 }
 
+/// A number that no native type holds.
+Leaf wide_leaf(hid_t type, const std::string& place, const char* kind) {
+  Leaf leaf = raw_leaf(type, place);
+  leaf.unsaid = fmt::format("{} of {} bytes", kind, H5Tget_size(type));
+  return leaf;
+}
+
 struct NativeInteger {
   std::size_t size = 0;
   ArrayType signed_type = ArrayType::int8;
@@ -67,8 +74,8 @@ std::optional<NativeInteger> native_integer(std::size_t size) {
 
 Leaf integer_leaf(hid_t type, const std::string& place) {
   const auto native = native_integer(H5Tget_size(type));
-  if (!native) return raw_leaf(type, place);
   const bool has_sign = H5Tget_sign(type) != H5T_SGN_NONE;
+  if (!native) return wide_leaf(type, place, has_sign ? "integer" : "unsigned integer");
   return leaf_of(has_sign ? native->signed_type : native->unsigned_type,
                  copy_type(has_sign ? native->signed_id : native->unsigned_id, place),
                  place);
@@ -76,7 +83,7 @@ Leaf integer_leaf(hid_t type, const std::string& place) {
 
 Leaf bitfield_leaf(hid_t type, const std::string& place) {
   const auto native = native_integer(H5Tget_size(type));
-  if (!native) return raw_leaf(type, place);
+  if (!native) return wide_leaf(type, place, "bit field");
   return leaf_of(native->unsigned_type, copy_type(native->bitfield_id, place), place);
 }
 
@@ -125,7 +132,7 @@ Leaf float_leaf(hid_t type, const std::string& place) {
   if (f.exponent_bits <= 11 && f.mantissa_bits <= 52 && H5Tget_norm(type) == H5T_NORM_IMPLIED) {
     return leaf_of(ArrayType::float64, copy_type(H5T_NATIVE_DOUBLE, place), place);
   }
-  return raw_leaf(type, place);
+  return wide_leaf(type, place, "float");
 }
 
 using Hdf5Text = std::unique_ptr<char, void (*)(char*)>;
@@ -140,8 +147,11 @@ Leaf sequence_leaf(hid_t type, const std::string& place) {
               checked(H5Tget_native_type(type, H5T_DIR_ASCEND), H5Tclose, place, type_problem),
               place);
   const H5Id element = checked(H5Tget_super(type), H5Tclose, place, type_problem);
+  leaf.unsaid = "sequence of";
   for (const Leaf& part : leaves_of(element.get(), place)) {
-    if (!part.unsaid.empty()) leaf.unsaid += part.suffix + " " + part.unsaid;
+    leaf.unsaid += fmt::format(" {}{}", part.suffix, to_string(part.type));
+    if (!part.inner.empty()) leaf.unsaid += fmt::format(" [{}]", fmt::join(part.inner, ", "));
+    if (!part.unsaid.empty()) leaf.unsaid += " " + part.unsaid;
   }
   return leaf;
 }

@@ -132,9 +132,9 @@ bool share_blocks(int from, int to) {
 
 bool share_object(int from, int to, const Object& object) {
   if (!share_blocks(from, to)) return false;
-  struct stat folder {};
-  const bool is_safe =
-      ::stat(object.path.parent_path().c_str(), &folder) == 0 && !base::can_others_write(folder);
+  const base::UniqueFd folder(
+      ::open(object.path.parent_path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  const bool is_safe = folder && !base::can_others_write(folder.get());
   if (!is_safe) read_checked(to, object, [](base::ByteView) {});
   return true;
 }

@@ -6,11 +6,13 @@
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/batch/job_reasons.hpp>
 #include <sabath/home/program_bundle.hpp>
+#include <sabath/home/run_files.hpp>
 #include <sabath/home/run_logs.hpp>
 #include <sabath/home/sites.hpp>
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -140,6 +142,32 @@ Check check_documents(Workspace& workspace) {
   return {"documents", "ok", detail, {}};
 }
 
+/// A catalog that was restored, or came from another home, has other runs than there are folders.
+Check check_catalog(Workspace& workspace) {
+  const catalog::CatalogStats stats = workspace.catalog().stats();
+  std::set<std::string> known;
+  std::size_t gone = 0;
+  std::error_code code;
+  for (const catalog::RunRow& run : workspace.catalog().runs()) {
+    known.insert(std::filesystem::path(run.directory).filename());
+    if (!std::filesystem::exists(run.directory, code)) ++gone;
+  }
+  std::size_t unknown = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(workspace.folders().runs(), code)) {
+    if (known.contains(entry.path().filename())) continue;
+    if (std::filesystem::exists(home::RunFiles(entry.path()).record())) ++unknown;
+  }
+  if (unknown + gone > 0) {
+    return {"catalog",
+            "bad",
+            base::counted(unknown, "run folder") + " not in it, " + base::counted(gone, "run") +
+                " in it without a folder",
+            "sabath catalog reindex"};
+  }
+  return {
+      "catalog", "ok", std::to_string(stats.runs) + " runs, SQLite " + stats.sqlite_version, {}};
+}
+
 template <class Function>
 void add(std::vector<Check>& checks, const std::string& what, Function&& function) {
   try {
@@ -156,11 +184,7 @@ std::vector<Check> check_here(const std::vector<std::string>& node_folders, Work
   checks.push_back(check_folder("cache", folders.cache, "make it writable, or set SABATH_CACHE"));
   for (const std::string& folder : node_folders)
     checks.push_back(check_node_folder(folder));
-  add(checks, "catalog", [&] {
-    const auto stats = workspace.catalog().stats();
-    return Check{
-        "catalog", "ok", std::to_string(stats.runs) + " runs, SQLite " + stats.sqlite_version, {}};
-  });
+  add(checks, "catalog", [&] { return check_catalog(workspace); });
   add(checks, "placement", [&] { return check_placement(workspace); });
   add(checks, "sharing", [&] { return check_sharing(workspace); });
   add(checks, "trust", [&] { return check_trust(workspace); });

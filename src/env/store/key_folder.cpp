@@ -79,8 +79,7 @@ void mark_older(const AttemptFolder& attempt) {
   try {
     const base::Beneath inside(base::Beneath::anywhere().directory(attempt.path));
     const base::Directory folder = inside.directory(inside.root());
-    const struct stat status = folder.status();
-    if (status.st_uid != ::geteuid() || base::can_others_write(status)) return;
+    if (folder.status().st_uid != ::geteuid() || base::can_others_write(folder.fd())) return;
     for (const fs::path& file : {attempt.record(), attempt.beginning()}) {
       const auto record = inside.read_if_exists(file);
       if (!record || record->status->st_uid != ::geteuid()) continue;

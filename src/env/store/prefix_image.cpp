@@ -141,8 +141,7 @@ fs::path own_folder(const fs::path& settled) {
   const std::string elsewhere =
       "\"environments\": {\"local\": ...} in the configuration names another place";
   require_executable(local, elsewhere);
-  struct stat above {};
-  if (::stat(local.c_str(), &above) != 0 || base::can_others_exchange(above)) {
+  if (base::can_others_exchange(local)) {
     throw_environment(local.string() + ": others can exchange what is in it",
                       "make it sticky (chmod +t); " + elsewhere);
   }

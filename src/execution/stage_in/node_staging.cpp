@@ -75,7 +75,7 @@ ScratchFolder::ScratchFolder(const fs::path& scratch)
       path_(scratch / (std::string(scratch_head) + ProcessIdentity::current().text())) {
   base::make_directories(scratch);
   const base::Directory above = beneath_.directory(scratch);
-  if (base::can_others_exchange(above.status())) {
+  if (base::can_others_exchange(above.fd())) {
     throw base::Error(base::ErrorKind::storage,
                       scratch.string() + ": others can exchange what is in it",
                       "make it sticky (chmod +t), or name another scratch folder for the site");

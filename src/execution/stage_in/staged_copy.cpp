@@ -213,15 +213,14 @@ fs::path root_in(const fs::path& folder) {
 /// In a directory that others may write to and that is not sticky, they can replace it at any
 /// moment.
 bool can_be_exchanged(const fs::path& root) {
-  struct stat status {};
-  if (::stat(root.parent_path().c_str(), &status) != 0) return true;
-  return base::can_others_exchange(status);
+  return base::can_others_exchange(root.parent_path());
 }
 
 bool is_users_own(const fs::path& root) {
+  const base::UniqueFd folder(::open(root.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   struct stat status {};
-  return ::lstat(root.c_str(), &status) == 0 && S_ISDIR(status.st_mode) &&
-         status.st_uid == ::geteuid() && !base::can_others_write(status) && !can_be_exchanged(root);
+  return folder && ::fstat(folder.get(), &status) == 0 && status.st_uid == ::geteuid() &&
+         !base::can_others_write(folder.get()) && !can_be_exchanged(root);
 }
 
 /// The name of the directory is known, and others may write to the one above. It is used when it is

@@ -1,7 +1,9 @@
 #include "environment_spec_json.hpp"
 #include "parameter_json.hpp"
 
+#include <sabath/base/error.hpp>
 #include <sabath/spec/recipe.hpp>
+#include <sabath/spec/run_record.hpp>
 
 #include <algorithm>
 #include <set>
@@ -76,6 +78,16 @@ base::Digest Recipe::definition_digest() const {
     }
   }
   return digest_of(*this, roles);
+}
+
+base::Digest document_definition(const RunRecord& record) {
+  try {
+    if (!record.recipe_text.empty())
+      return parse_recipe(record.recipe_text, record.run_id).definition_digest();
+  } catch (const base::Error&) {
+    // Of another version, perhaps.
+  }
+  return record.recipe_definition;
 }
 
 }  // namespace sabath::spec

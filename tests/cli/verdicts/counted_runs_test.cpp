@@ -147,6 +147,32 @@ TEST_CASE("cli: a study's table and its CSV show one value of a metric with one 
   CHECK_THAT(done(sabath, {"show", "@last"}).output, Contains("median") && Contains("10.5"));
 }
 
+TEST_CASE("cli: what a cached stage measured once is named, where other stages ran again") {
+  const Sabath sabath;
+  const auto stage = [](const std::string& name, const std::string& metric) {
+    return json{
+        {"name", name},
+        {"run",
+         {{"shell", R"(echo '{{"step": 1, ")" + metric + R"(": 0.5}}' >> $SABATH_METRICS)"}}}};
+  };
+  json stages = {stage("train", "loss"), stage("test", "score")};
+  stages[0]["cache"] = true;
+  const json document = {{"schema", 1},
+                         {"name", "half"},
+                         {"environment", {{"layers", json::array()}}},
+                         {"metrics", {{"loss", {{"unit", "1"}}}, {"score", {{"unit", "1"}}}}},
+                         {"stages", stages}};
+  const std::string recipe = sabath.recipe("half", document.dump());
+  done(sabath, {"run", recipe, "--seed", "1", "--repeat", "3"});
+  const std::string first = sabath.run_directories().front().filename().string();
+  CHECK_THAT(done(sabath, {"list", "runs", "recipe=half"}).output, Contains("all 3 runs count"));
+  CHECK_THAT(done(sabath, {"compare", first, "@last"}).output,
+             Contains("of one execution, so that agreement proves nothing: train/loss"));
+  CHECK_THAT(sabath({"compare", "recipe=half"}).output,
+             Contains("train/loss: 3 values are of one execution, by " + first) &&
+                 !Contains("test/score: 3"));
+}
+
 TEST_CASE("cli: copies of a cached stage are no repeats, and a fresh run is one") {
   const Sabath sabath;
   const std::string recipe =

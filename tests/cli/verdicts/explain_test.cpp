@@ -87,6 +87,35 @@ TEST_CASE("cli: explain finds the data set of another version") {
   check_cause(explained(sabath), "data train");
 }
 
+TEST_CASE("cli: another choice of data sets is a cause, and no edited recipe") {
+  const Sabath sabath;
+  for (const std::string name : {"small", "large"}) {
+    const fs::path source = sabath.folder() / (name + ".txt");
+    write_text(source, name == "small" ? "1.5\n" : "2.5\n");
+    sabath.asset(name,
+                 R"({"schema": 1, "kind": "dataset", "name": ")" + name +
+                     R"(", "files": [{"path": "number.txt", "sources": ["file://)" +
+                     source.string() + R"("]}]})");
+  }
+  std::string further = keys(R"("size": {"type": "enum", "values": ["s", "l"], "default": "s"}, )");
+  further.insert(1, R"("datasets": {"train": [{"asset": "small", "when": {"size": "s"}},
+                                             {"asset": "large", "when": {"size": "l"}}]}, )");
+  const std::string folder =
+      sabath.shell_recipe("choice", tell("$(cat {dataset.train}/number.txt)"), further);
+  done(sabath, {"run", folder, "--seed", "1", "--tag", "a"});
+  done(sabath, {"run", folder, "--seed", "1", "--set", "size=l", "--tag", "b"});
+  const Answer compared = sabath({"compare", "tag=a", "tag=b"});
+  CHECK(compared.status == 4);
+  CHECK_THAT(compared.output, Contains("data: train") && !Contains("definition"));
+  CHECK(sabath({"compare", "tag=a", "tag=b", "--across", "data,parameters"}).status == 1);
+  const Answer groups = sabath({"compare", "recipe=choice", "--by", "size", "--across", "data"});
+  CHECK_THAT(groups.output, Contains("size l") && !Contains("definitions"));
+  const json found = explained(sabath);
+  CHECK(found["status"] == 0);
+  CHECK(found["cause"] == json{"data train"});
+  CHECK(found["changes"].size() == 2);  // and the parameter
+}
+
 TEST_CASE("cli: explain finds the environment of another variant") {
   const Sabath sabath;
   const std::string folder = sabath.recipe("variants", R"({"schema": 1, "name": "variants",

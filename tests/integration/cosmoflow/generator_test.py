@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """generator_test.py CODE: invariants of the generated universes and of the scores. Needs NumPy alone."""
 
+import pathlib
 import sys
+import tempfile
 import unittest
 
 import numpy
@@ -11,7 +13,7 @@ sys.path.insert(0, sys.argv.pop(1))
 
 import ridge
 import universe
-from common import batches, fields, scores, tfrecord
+from common import batches, fields, memory, report, scores, tfrecord
 
 PLANCK = (0.30, 0.80, 0.96, 70.0)
 
@@ -167,6 +169,51 @@ class Checksums(unittest.TestCase):
             for byte in data[:length]:
                 crc = int(tfrecord.TABLE[(crc ^ byte) & 255]) ^ crc >> 8
             self.assertEqual(tfrecord.crc32c(data[:length]), crc ^ 0xFFFFFFFF, length)
+
+
+class Layer:
+    def __init__(self, *shape):
+        self.output = numpy.empty((1, *shape))
+
+
+class Network:
+    """As large as one of Keras with these layers and parameters."""
+
+    name = "mlperf"
+    layers = [Layer(128, 128, 128, 32), Layer(4)]
+
+    def count_params(self):
+        return 1000
+
+
+class Memory(unittest.TestCase):
+    def test_values_of_layers_and_of_the_optimizer_are_counted(self):
+        values = 128**3 * 32 + 4
+        self.assertEqual(memory.needed_bytes(Network(), 3, 2), 4 * (2 * 3 * values + 4 * 1000))
+
+    def test_a_network_that_does_not_fit_is_refused_with_both_sizes(self):
+        memory.require_memory(Network(), 1, 2, "", available=2**30)
+        with self.assertRaises(report.InputError) as raised:
+            memory.require_memory(Network(), 16, 2, "a smaller batch", available=2**30)
+        self.assertIn("'mlperf' needs about 8.0 GiB for batches of 16; 1.0 GiB are available\nhint: a smaller batch", str(raised.exception))
+
+    def test_the_narrowest_limit_of_machine_and_control_groups_counts(self):
+        with tempfile.TemporaryDirectory() as name:
+            proc, groups = pathlib.Path(name, "proc"), pathlib.Path(name, "groups")
+            for path, text in (
+                (proc / "meminfo", "MemTotal: 9000 kB\nMemAvailable:    8000 kB\n"),
+                (proc / "self/cgroup", "0::/job/step\n"),
+                (groups / "job/step/memory.max", "max\n"),
+                (groups / "job/step/memory.current", "5\n"),
+                (groups / "job/memory.max", "7000000\n"),
+                (groups / "job/memory.current", "3000000\n"),
+                (groups / "job/memory.stat", "anon 1\ninactive_file 1000000\n"),
+            ):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text)
+            self.assertEqual(memory.available_bytes(proc, groups), 5000000)
+            (groups / "job/memory.max").write_text("max\n")
+            self.assertEqual(memory.available_bytes(proc, groups), 8000 * 1024)
 
 
 if __name__ == "__main__":

@@ -263,7 +263,7 @@ void check_judged(const RandomHome& home, const NamedRuns& named, std::uint64_t 
 
 }  // namespace
 
-TEST_CASE("counted runs: every command has the same number over random catalogs", "[long]") {
+TEST_CASE("counted runs: every command has the same number over random catalogs", "[simulation]") {
   constexpr std::uint32_t catalogs = 200;
   std::uint64_t runs = 0;
   std::uint64_t counted = 0;

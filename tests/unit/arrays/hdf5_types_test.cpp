@@ -229,6 +229,37 @@ TEST_CASE("hdf5: sequences, references and raw bytes become text of their conten
   CHECK(read_texts(*source, "opaque") == Texts{"01ab", "00ff"});
 }
 
+TEST_CASE("hdf5: the same bytes of another type are told, in sequences and wide numbers") {
+  const TempHome home;
+  const H5Id wide_integer(H5Tcopy(H5T_STD_I64LE), H5Tclose);
+  REQUIRE(H5Tset_size(wide_integer.get(), 16) >= 0);
+  REQUIRE(H5Tset_precision(wide_integer.get(), 128) >= 0);
+  {
+    const H5Id file = make_file(home / "a.h5");
+    std::array<std::int64_t, 2> values{4607182418800017408, 4611686018427387904};
+    const std::array<hvl_t, 1> sequences{{{2, values.data()}}};
+    for (const auto& [name, element] :
+         {std::pair{"doubles", H5T_IEEE_F64LE}, std::pair{"integers", H5T_STD_I64LE}}) {
+      const H5Id sequence(H5Tvlen_create(element), H5Tclose);
+      put(file.get(), name, sequence.get(), sequence.get(), {1}, sequences.data());
+      const H5Id nested(H5Tvlen_create(sequence.get()), H5Tclose);
+      const std::array<hvl_t, 1> outer{{{1, const_cast<hvl_t*>(sequences.data())}}};
+      put(file.get(), std::string("nested_") + name, nested.get(), nested.get(), {1}, outer.data());
+    }
+    const std::array<std::byte, 16> bytes{};
+    put(file.get(), "wide_integer", wide_integer.get(), wide_integer.get(), {1}, bytes.data());
+    put(file.get(), "wide_float", H5T_NATIVE_LDOUBLE, H5T_NATIVE_LDOUBLE, {1}, bytes.data());
+  }
+  const auto source = open_hdf5(home / "a.h5");
+  CHECK(read_texts(*source, "doubles") == read_texts(*source, "integers"));
+  const auto type = [&](const std::string& name) { return read_texts(*source, name + "@(type)"); };
+  CHECK(type("doubles") == Texts{"sequence of float64"});
+  CHECK(type("integers") == Texts{"sequence of int64"});
+  CHECK(type("nested_doubles") == Texts{"sequence of opaque sequence of float64"});
+  CHECK(type("wide_integer") == Texts{"integer of 16 bytes"});
+  CHECK(type("wide_float") == Texts{"float of 16 bytes"});
+}
+
 TEST_CASE("hdf5: a region reference is its target and bounds") {
   const TempHome home;
   {

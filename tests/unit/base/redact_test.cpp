@@ -279,10 +279,10 @@ TEST_CASE("redact: the time for a hostile text grows with its length alone", "[l
                                     "a",
                                     ":");
   std::string text;
-  while (text.size() < std::size_t{2} << 20U)
+  while (text.size() < std::size_t{512} << 10U)
     text += part;
   const auto begin = std::chrono::steady_clock::now();
   CHECK_FALSE(redact(text).empty());
-  // Were each byte looked at for each other one, it would take an hour.
-  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(30));
+  // Were each byte looked at for each other one, it would take minutes.
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(20));
 }

@@ -1,15 +1,21 @@
 #include "support/errors.hpp"
 #include "support/temp_home.hpp"
 
+#include <sabath/base/directory.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/trust.hpp>
+#include <sabath/base/write_access.hpp>
 
 #include <catch2/catch.hpp>
+#include <linux/posix_acl.h>
+#include <linux/posix_acl_xattr.h>
 
 #include <array>
+#include <cstring>
 #include <filesystem>
 
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 using namespace sabath;
@@ -31,7 +37,54 @@ struct Bin {
   fs::path program = home / "bin" / "tool";
 };
 
+/// Gives a folder an access control list with one named entry. Returns false where there are none.
+bool allow(const fs::path& folder, unsigned short tag, unsigned id, unsigned short permission) {
+  constexpr unsigned nobody = 0xFFFFFFFF;
+  std::vector<posix_acl_xattr_entry> entries{{ACL_USER_OBJ, 7, nobody}};
+  if (tag == ACL_USER) entries.push_back({tag, permission, id});
+  entries.push_back({ACL_GROUP_OBJ, 7, nobody});
+  if (tag == ACL_GROUP) entries.push_back({tag, permission, id});
+  entries.insert(entries.end(), {{ACL_MASK, 7, nobody}, {ACL_OTHER, 5, nobody}});
+  std::vector<char> bytes(sizeof(std::uint32_t) + entries.size() * sizeof(entries[0]));
+  const std::uint32_t version = POSIX_ACL_XATTR_VERSION;
+  std::memcpy(bytes.data(), &version, sizeof(version));
+  std::memcpy(bytes.data() + sizeof(version), entries.data(), entries.size() * sizeof(entries[0]));
+  return ::setxattr(folder.c_str(), "system.posix_acl_access", bytes.data(), bytes.size(), 0) == 0;
+}
+
 }  // namespace
+
+TEST_CASE("trust: whom an access control list lets write counts as others") {
+  const Bin bin;
+  const fs::path folder = bin.program.parent_path();
+  ::chmod(folder.c_str(), 0775);
+  const Directory open = Directory::open(folder);
+  const bool was_private = !can_others_write(open.fd());
+  if (!allow(folder, ACL_USER, 4242, 7)) {
+    WARN("skipped: the file system has no access control lists");
+    return;
+  }
+  CHECK(can_others_write(open.fd()));
+  CHECK(can_others_exchange(folder));
+  const Trust trust{{}, {::getegid()}};
+  CHECK(why_untrusted(folder, trust) ==
+        folder.string() + ": can be written by others on its access control list");
+  CHECK(why_untrusted(folder, Trust{{4242}, {::getegid()}}) == std::nullopt);
+  REQUIRE(allow(folder, ACL_GROUP, 4242, 6));
+  CHECK(can_others_write(open.fd()));
+  CHECK(why_untrusted(folder, trust));
+  // Those who only read change nothing.
+  REQUIRE(allow(folder, ACL_USER, 4242, 5));
+  CHECK(can_others_write(open.fd()) == !was_private);
+  CHECK(why_untrusted(folder, trust) == std::nullopt);
+  REQUIRE(allow(folder, ACL_USER, ::geteuid(), 7));
+  CHECK(can_others_write(open.fd()) == !was_private);
+  // The mask is what chmod sets now.
+  REQUIRE(allow(folder, ACL_USER, 4242, 7));
+  ::chmod(folder.c_str(), 0755);
+  CHECK_FALSE(can_others_write(open.fd()));
+  CHECK(can_others_exchange(folder / "none"));
+}
 
 TEST_CASE("trust: what belongs to this user and only it can write is trusted, beneath /tmp too") {
   const Bin bin;

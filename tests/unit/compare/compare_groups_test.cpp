@@ -94,7 +94,7 @@ TEST_CASE("groups: spread is held against the margin, pair by pair") {
   CHECK(compared(hosts, some(values), 0.3).result == Verdict::fail);
 }
 
-TEST_CASE("groups: among many pairs a difference by chance is no FAIL", "[long]") {
+TEST_CASE("groups: among many pairs a difference by chance is no FAIL", "[simulation]") {
   NormalValues normal(2);
   int failed = 0;
   for (int i = 0; i < 20; ++i) {
@@ -245,7 +245,7 @@ TEST_CASE("groups: the worst of the judged metrics is the verdict, performance i
   CHECK(compare_groups(request).classes == 2);
 }
 
-TEST_CASE("groups: a million groups of one run each do not hurt", "[long]") {
+TEST_CASE("groups: a million groups of one run each do not hurt", "[simulation]") {
   constexpr std::uint32_t many = 1'000'000;
   GroupsToCompare request;
   request.runs = many;

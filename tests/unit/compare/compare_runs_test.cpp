@@ -266,6 +266,13 @@ TEST_CASE("compare: copies of one execution do not pass, and a repeat with reuse
   b.record.stages[1].state = "ok";
   comparison = compare_two(a, b, judging({"loss"}));
   CHECK(comparison.result == spec::Verdict::pass);
+  CHECK_THAT(comparison.reason, !Catch::Contains("of one execution"));
+  const auto with_rows = [](Run run) { return run.report(run.record.stages[0].name, "rows", {5}); };
+  comparison = compare_two(with_rows(a), with_rows(b), judging({"loss", "rows"}));
+  CHECK(comparison.result == spec::Verdict::pass);
+  CHECK_THAT(comparison.reason,
+             Catch::Contains("; of one execution, so that agreement proves nothing: ") &&
+                 Catch::EndsWith("/rows"));
   b.record.stages[1].state = "reused";
   b.series[0].value[1] = 4;
   CHECK(compare_two(a, b, judging({"loss"})).result == spec::Verdict::fail);

@@ -47,7 +47,7 @@ TEST_CASE("groups: the four cells of TOST and Welch") {
   }
 }
 
-TEST_CASE("groups: the verdict is the same from both sides", "[long]") {
+TEST_CASE("groups: the verdict is the same from both sides", "[simulation]") {
   sabath::test::NormalValues normal(5);
   for (int i = 0; i < 20; ++i) {
     const Moments a = of(normal(4, 0, 1));

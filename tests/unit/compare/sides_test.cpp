@@ -63,7 +63,7 @@ TEST_CASE("sides: equivalent within the margin, with what all tests say") {
   CHECK(all.notes.empty());
 }
 
-TEST_CASE("sides: exchanged they say the same", "[long]") {
+TEST_CASE("sides: exchanged they say the same", "[simulation]") {
   NormalValues normal(2);
   for (int round = 0; round < 50; ++round) {
     const Values a = normal(6, 10, 1);

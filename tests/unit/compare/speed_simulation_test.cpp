@@ -31,7 +31,7 @@ std::vector<SpeedModel> models() {
 }  // namespace
 
 TEST_CASE("performance: simulated runs fail and pass wrongly in 5 % at most, and have their power",
-          "[long]") {
+          "[simulation]") {
   for (const SpeedModel& model : models()) {
     for (const int steps : {200, 2000}) {
       const SpeedCounts counts = simulate_speed(model, steps, pairs, 1);

@@ -197,6 +197,41 @@ TEST_CASE("parameter file: YAML that grows without end ends as an error") {
                  "mine.txt"));
 }
 
+TEST_CASE("parameter file: a parameter that YAML has twice, by an alias, is refused") {
+  constexpr const char* shared = R"(defaults: &d
+  rate: 0.1
+  dense: [1]
+train: {<<: *d, epochs: 4}
+one: &one 3
+two: *one
+)";
+  const Benchmark merged{
+      "yaml", shared, R"({"widths": "defaults/dense", "rate": "defaults/rate"})"};
+  const base::Error error = error_of([&] { merged.written({1}, 0.5); });
+  CHECK(contains(error.what(), "' has an alias, so that its value stands twice"));
+  CHECK(contains(error.hint(), "write the values out"));
+  const Benchmark scalar{"yaml", shared, R"({"widths": "train/epochs", "rate": "two"})"};
+  CHECK(contains(error_of([&] { scalar.written({1}, 0.5); }).what(), "'two' has an alias"));
+}
+
+TEST_CASE("parameter file: JSON keeps what is no parameter, or refuses it") {
+  const Benchmark benchmark{
+      "json",
+      R"({"a": {"rate": 0.1}, "a/rate": 5, "w": [1], "big": 18446744073709551615})",
+      R"({"widths": "w", "rate": "a/rate"})"};
+  const std::string text = benchmark.written({2}, 0.5);
+  CHECK(contains(text, "\"rate\": 0.5"));
+  CHECK(contains(text, "\"a/rate\": 5"));
+  CHECK(contains(text, "18446744073709551615"));
+  CHECK(contains(benchmark.refusal(R"({"a/rate": 99})"),
+                 "'a~1rate' is 99, and the recipe keeps it 5"));
+  CHECK(contains(benchmark.refusal(R"({"big": 18446744073709551616})"),
+                 "mine.txt: has the number 18446744073709551616, which takes more than 64 bits"));
+  CHECK(benchmark.read(R"({"a": {"rate": 3e20}})") == Set{{"rate", "3e+20"}});
+  const Benchmark other{"json", R"({"a/b": 0.1, "w": [1]})", R"({"widths": "w", "rate": "a~1b"})"};
+  CHECK(contains(other.written({2}, 0.5), "\"a/b\": 0.5"));
+}
+
 TEST_CASE("parameter file: JSON is read and written") {
   const Benchmark benchmark{"json", json, R"({"widths": "model/dense", "rate": "rate"})"};
   CHECK(benchmark.read(R"({"rate": 2})") == Set{{"rate", "2"}});

@@ -6,12 +6,16 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/home/run_files.hpp>
+#include <sabath/spec/output_rule.hpp>
 #include <sabath/spec/run_record.hpp>
 
 #include <algorithm>
+#include <set>
 
 namespace sabath::cli {
 namespace {
+
+namespace fs = std::filesystem;
 
 struct VerifyOptions {
   std::vector<std::string> names{};
@@ -56,6 +60,32 @@ void add_link(std::vector<Check>& checks,
   }
 }
 
+/// Files that somebody put into a folder or pattern that is an output.
+void add_additions(const spec::RunRecord& record,
+                   const home::RunFiles& files,
+                   std::vector<Check>& checks) {
+  std::set<std::pair<std::string, std::string>> groups;
+  std::set<std::pair<std::string, std::string>> known;
+  for (const spec::OutputRecord& output : record.outputs) {
+    known.emplace(output.stage, output.path);
+    if (output.part_of) groups.emplace(output.stage, *output.part_of);
+  }
+  for (const auto& [stage, declared] : groups) {
+    const fs::path folder = files.outputs(stage);
+    std::error_code code;
+    for (fs::recursive_directory_iterator next(folder, code), end; !code && next != end;
+         next.increment(code)) {
+      const std::string path = next->path().lexically_relative(folder).string();
+      if (fs::is_directory(next->symlink_status(code)) || !spec::declares(declared, path)) continue;
+      if (!known.emplace(stage, path).second) continue;
+      checks.push_back({record.run_id + ": " + stage + "/" + path,
+                        "bad",
+                        "is not in the record",
+                        "it was added to '" + declared + "' after the run"});
+    }
+  }
+}
+
 void verify_run(const std::string& name, std::vector<Check>& checks, Workspace& workspace) {
   const catalog::RunRow row = one_run(name, workspace);
   const home::RunFiles files(row.directory);
@@ -65,7 +95,7 @@ void verify_run(const std::string& name, std::vector<Check>& checks, Workspace& 
                       row.id + ": the run has no record",
                       "it is not finished, or was lost; 'sabath list runs' shows its state");
   for (const spec::OutputRecord& output : record->outputs) {
-    const std::filesystem::path path = files.outputs(output.stage) / output.path;
+    const fs::path path = files.outputs(output.stage) / output.path;
     Check check{row.id + ": " + output.stage + "/" + output.path, "ok", output.digest.text(), {}};
     try {
       const base::Digest now = base::digest_file(path);
@@ -82,6 +112,7 @@ void verify_run(const std::string& name, std::vector<Check>& checks, Workspace& 
     }
     checks.push_back(check);
   }
+  add_additions(*record, files, checks);
   if (record->outputs.empty()) checks.push_back({row.id, "note", "the run has no outputs", {}});
 }
 
