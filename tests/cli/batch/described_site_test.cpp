@@ -1,5 +1,5 @@
 // Sites whose scheduler the user describes; its tools are shell scripts of the test's making.
-#include "support/program.hpp"
+#include "cli/batch/described_site.hpp"
 
 #include <sabath/base/clock.hpp>
 #include <sabath/base/unique_fd.hpp>
@@ -11,10 +11,8 @@
 #include <array>
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <sstream>
 #include <string>
 #include <string_view>
 
@@ -27,68 +25,6 @@ using nlohmann::json;
 namespace fs = std::filesystem;
 
 namespace {
-
-json described() {
-  return {{"schema", 1},
-          {"description", "ours"},
-          {"keep", {"OURS_STATE"}},
-          {"submit",
-           {{"directive", "#OURS "},
-            {"options", {"-n {comment}", "-c {cpus}", "-g {request.gpu}={gpus}"}},
-            {"command", {"osub", "{script}"}},
-            {"id", "^job ([0-9]+)"},
-            {"untold", {{"gpus", "\"gpu\" in the site's \"request\" says what they are called"}}}}},
-          {"poll",
-           {{{"command", {"ostat", "{ids}"}},
-             {"rows", "(?m)^(?<id>[0-9]+) (?<state>[A-Z]+)(?: (?<reason>.*))?$"}}}},
-          {"states", {{"W", "pending"}, {"R", "running"}, {"E", "done"}}},
-          {"called", {{"W", "waits its turn"}}},
-          {"stuck", "\\(Held"},
-          {"cancel", {{"command", {"oend", "{ids}"}}}}};
-}
-
-/// A user at such a site, whose jobs wait until the test says what else.
-struct DescribedSite {
-  explicit DescribedSite(const json& site = {}, const json& description = described()) {
-    const fs::path config = sabath.folder() / "config";
-    fs::create_directories(config / "sites");
-    fs::create_directories(config / "schedulers");
-    fs::create_directories(tools());
-    json document = {{"schema", 1}, {"scheduler", "ours"}, {"grace", "1s"}};
-    if (!site.is_null()) document.update(site);
-    write_text(config / "sites/here.json", document.dump());
-    write_text(config / "schedulers/ours.json", description.dump());
-    auto& variables = sabath.environment();
-    variables["PATH"] = tools().string() + ":" + variables["PATH"];
-    variables["OURS_STATE"] = sabath.folder().string();
-    tool("osub", "echo >> \"$OURS_STATE/jobs\"; echo \"job $(wc -l < \"$OURS_STATE/jobs\")\"");
-    tool("oend", "");
-    say("W");
-  }
-
-  fs::path tools() const { return sabath.folder() / "tools"; }
-  void tool(const std::string& name, const std::string& script) const {
-    write_text(tools() / name, "#!/bin/bash\n" + script + "\n");
-    fs::permissions(tools() / name, fs::perms::owner_all);
-  }
-  /// The state of all jobs; empty: nobody knows them.
-  void say(const std::string& state) const {
-    tool("ostat", state.empty() ? "" : "for id; do echo \"$id " + state + "\"; done");
-  }
-  /// Nobody answers what is asked of the queue; `oend` writes down whom it ended.
-  void go_deaf() const {
-    tool("ostat", "echo 'cannot contact the queue' >&2; exit 1");
-    note_ends();
-  }
-  void note_ends() const { tool("oend", "echo \"$@\" >> \"$OURS_STATE/ended\""); }
-  std::string ended() const { return text_of(sabath.folder() / "ended"); }
-  bool was_asked() const { return fs::exists(sabath.folder() / "jobs"); }
-  std::string recipe(const std::string& resources) const {
-    return sabath.shell_recipe("tiny", "true", "{}", R"({"resources": )" + resources + "}");
-  }
-
-  Sabath sabath{};
-};
 
 /// Counts how often a file of a folder is replaced.
 class Replacements {
@@ -118,47 +54,6 @@ class Replacements {
 };
 
 }  // namespace
-
-TEST_CASE("described site: each run of a study has the data set of its own choice on its node") {
-  const DescribedSite user(json{{"staging", {{"folder", "$OURS_STATE/node"}, {"inputs", true}}}});
-  fs::create_directories(user.sabath.folder() / "node");
-  user.tool("osub",
-            "echo \"$1\" >> \"$OURS_STATE/jobs\"; echo \"job $(wc -l < \"$OURS_STATE/jobs\")\"");
-  for (const std::string name : {"small", "large"}) {
-    write_text(user.sabath.folder() / (name + ".txt"), name + "\n");
-    user.sabath.asset(name,
-                      R"({"schema": 1, "kind": "dataset", "name": ")" + name +
-                          R"(", "files": [{"path": "t.txt", "sources": ["file://)" +
-                          (user.sabath.folder() / (name + ".txt")).string() + R"("]}]})");
-  }
-  const std::string folder = user.sabath.shell_recipe(
-      "choice",
-      "cat {dataset.train}/t.txt > {run}/seen; echo {dataset.train} >> {run}/seen",
-      R"({"datasets": {"train": [{"asset": "small", "when": {"size": "s"}},
-                                 {"asset": "large", "when": {"size": "l"}}]},
-          "parameters": {"size": {"type": "enum", "values": ["s", "l"], "default": "s"}}})",
-      R"({"resources": {"cpus": 1}})");
-  const Answer handed = user.sabath(
-      {"run", folder, "--sweep", "size=s,l", "--seeds", "1..2", "--on", "here", "--detach"});
-  INFO(handed.output << handed.errors);
-  REQUIRE(handed.status == 0);
-  // The test is the node that executes the jobs.
-  ::setenv("OURS_STATE", user.sabath.folder().c_str(), 1);
-  std::istringstream jobs(text_of(user.sabath.folder() / "jobs"));
-  for (std::string script; std::getline(jobs, script);)
-    CHECK(std::system(("bash " + script + " > /dev/null 2>&1").c_str()) == 0);
-  user.say("E");
-  CHECK(user.sabath({"wait", "recipe=choice"}).status == 0);
-  REQUIRE(user.sabath.count_runs() == 4);
-  for (const fs::path& run : user.sabath.run_directories()) {
-    const json record = json::parse(text_of(run / "record.json"));
-    const bool is_small = record["parameters"]["size"] == "s";
-    const std::string seen = text_of(run / "seen");
-    CHECK_THAT(seen, Catch::StartsWith(is_small ? "small\n" : "large\n") && Contains("/node/"));
-    CHECK(record["inputs"].size() == 1);
-    CHECK(record["inputs"][0]["asset"] == (is_small ? "small" : "large"));
-  }
-}
 
 TEST_CASE("described site: what it would not be asked for is told before anything is made") {
   const DescribedSite user;

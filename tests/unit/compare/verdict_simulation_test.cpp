@@ -24,7 +24,8 @@ Verdict verdict_of(const Moments& a, const Moments& b, double margin) {
 
 }  // namespace
 
-TEST_CASE("verdicts: 10,000 simulated pairs at each size pass as often as they should", "[simulation]") {
+TEST_CASE("verdicts: 10,000 simulated pairs at each size pass as often as they should",
+          "[simulation]") {
   sabath::test::NormalValues normal(1);
   for (const int runs : {3, 5, 10, 20}) {
     std::array<int, margins.size()> power{};
