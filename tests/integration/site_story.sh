@@ -22,7 +22,7 @@ cat >"$work/config/sites/test.json" <<'S'
 {"schema": 1, "scheduler": "slurm", "resources": {"memory": "500 MiB"}}
 S
 "$sabath" doctor --site test
-"$sabath" run supercell --on test --seeds 1..20 --set epochs=1 --detach
+"$sabath" run supercell --on test --seeds 1..20 --set epochs=1 --set truth_cells=40 --detach
 study=$(ls "$SABATH_HOME/studies")
 "$sabath" wait "$study" --timeout 400s | tee "$work/out"
 says '20 ok'

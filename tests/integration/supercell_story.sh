@@ -9,7 +9,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/expect.sh"
 
 expect 0 "$sabath" fetch supercell-bubbles
 says 'supercell.h5 .* sha256:[0-9a-f]{64}'
-small=(--seed 1 --set epochs=1)
+small=(--seed 1 --set epochs=1 --set truth_cells=40)
 expect 0 "$sabath" run supercell "${small[@]}" --set threads=1
 says 'simulate reused'
 expect 0 "$sabath" run supercell "${small[@]}" --set threads=2

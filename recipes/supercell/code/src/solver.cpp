@@ -97,6 +97,15 @@ SUPERCELL_CLONES void update_row(const CellRow& row) {
   }
 }
 
+SUPERCELL_CLONES void scale_fluxes(
+    double* mass, double* warmth, std::size_t count, double moved, double kept) {
+#pragma GCC ivdep
+  for (std::size_t i = 0; i < count; ++i) {
+    mass[i] -= moved * warmth[i];
+    warmth[i] *= kept;
+  }
+}
+
 State make_state(const Grid& grid) {
   const Field zero(grid.cells_x, grid.cells_z);
   return {zero, zero, zero, zero};
@@ -232,9 +241,20 @@ void Solver::update(const Stage& stage, double dt, int rank) const {
   }
 }
 
+// heat - theta_0 density, which carries theta', keeps its fluxes.
+void Solver::slow_down_sound() {
+  const double kept = 1.0 / (settings_.sound_divisor * settings_.sound_divisor);
+  const double moved = (1.0 - kept) / settings_.background.potential_temperature;
+  for (auto* flux : {&flux_x_, &flux_z_}) {
+    auto& mass = (*flux)[density];
+    scale_fluxes(mass.data(), (*flux)[heat].data(), mass.size(), moved, kept);
+  }
+}
+
 void Solver::advance(const Stage& stage, double dt) {
   fill_halo(stage.current);
   workers_.run([&](int rank) { find_fluxes(stage.current, rank); });
+  if (settings_.sound_divisor != 1) slow_down_sound();
   workers_.run([&](int rank) { update(stage, dt, rank); });
 }
 

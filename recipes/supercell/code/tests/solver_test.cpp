@@ -256,3 +256,31 @@ TEST_CASE("solver: grids that do not fit are refused") {
   experiment.interval = 3.0;
   CHECK_THROWS_AS(experiment.check(2), UsageError);
 }
+
+TEST_CASE("solver: slowed sound conserves mass and moves the bubble as air does") {
+  Workers workers(1);
+  std::vector<std::vector<double>> theta;
+  for (const double divisor : {1.0, 2.0}) {
+    SolverSettings settings;
+    settings.grid.cells_x = 32;
+    settings.grid.cells_z = 24;
+    settings.dissipation = 0;
+    settings.sound_divisor = divisor;
+    Solver solver(settings, workers);
+    set_bubble(solver, {6400, 3000, 2500, 3.0});
+    const double mass = solver.total_mass();
+    for (int step = 0; step < 200; ++step)
+      solver.step(1.0);
+    CHECK(std::fabs(solver.total_mass() / mass - 1.0) < 1e-12);
+    const std::vector<double> all = take_snapshot(solver, 1);
+    theta.emplace_back(all.begin() + 2 * 768, all.begin() + 3 * 768);
+  }
+  double error = 0, size = 0;
+  for (std::size_t i = 0; i < theta[0].size(); ++i) {
+    error += (theta[1][i] - theta[0][i]) * (theta[1][i] - theta[0][i]);
+    size += theta[0][i] * theta[0][i];
+  }
+  INFO("relative difference " << std::sqrt(error / size));
+  CHECK(error < 0.02 * 0.02 * size);
+  CHECK(error > 0);
+}
