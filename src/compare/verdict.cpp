@@ -1,6 +1,7 @@
 #include "verdict.hpp"
 
 #include <sabath/spec/run_record.hpp>
+#include <sabath/spec/shown_value.hpp>
 
 #include <fmt/format.h>
 
@@ -137,6 +138,7 @@ Judgement not_comparable(const std::vector<spec::FacetDifference>& forbidden) {
     return fmt::format("{} {}", one.facet == "parameters" ? "parameter" : one.facet, one.item);
   };
   const auto quoted = [](const std::string& value) {
+    if (value == spec::empty_value) return value;
     return value.empty() ? std::string("(absent)") : "'" + value + "'";
   };
   const spec::FacetDifference& first = forbidden.front();

@@ -4,6 +4,7 @@
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/compare/baseline_verdict.hpp>
 #include <sabath/home/baseline_files.hpp>
+#include <sabath/spec/shown_value.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -63,7 +64,7 @@ const spec::ParameterValue* value_in(const Parameters& parameters, const std::st
 
 std::string parameters_text(const BaselineKey& runs, const BaselineKey& baseline) {
   const auto text_of = [](const spec::ParameterValue* value) {
-    return value == nullptr ? std::string("(absent)") : spec::to_string(*value);
+    return value == nullptr ? std::string("(absent)") : spec::shown_text(spec::to_string(*value));
   };
   std::string text;
   for (const std::string& name : names_in(runs.parameters, baseline.parameters)) {
