@@ -123,7 +123,7 @@ std::optional<Judgement> judge_completeness(const Side& a, const Side& b) {
 
 Requirement required_rung(const PairToCompare& pair, spec::Repetition repetition) {
   const auto& [a, b, rules, options] = pair;
-  if (options.require) return {*options.require, "--require", false};
+  if (options.require) return {*options.require, options.require_from, false};
   if (!options.envelope.empty()) return {spec::Rung::tolerance, "--envelope", true};
   if (rules.require) return {*rules.require, "the recipe", false};
   const bool deterministic = a.record.deterministic && b.record.deterministic;
