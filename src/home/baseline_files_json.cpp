@@ -27,8 +27,11 @@ void check_values(const spec::Baseline& baseline, const std::string& origin) {
   base::JsonProblems problems(origin);
   for (std::size_t i = 0; i < baseline.entries.size(); ++i) {
     const auto& metrics = baseline.entries[i].metrics;
+    compare::Seeds seeds;
+    for (const spec::BaselineRun& run : baseline.entries[i].runs)
+      seeds.push_back(run.seed);
     for (std::size_t k = 0; k < metrics.size(); ++k) {
-      const std::string problem = compare::inconsistency(metrics[k]);
+      const std::string problem = compare::inconsistency(metrics[k], seeds);
       if (problem.empty()) continue;
       problems.add(fmt::format("/entries/{}/metrics/{}", i, k),
                    problem,
