@@ -161,7 +161,7 @@ constexpr std::array in_order{RunState::ok,
 
 std::string detail_of(const batch::WatchedRun& run) {
   const std::string text = base::printable(run.detail);
-  return run.is_stuck ? text + ", which as a rule does not pass by itself" : text;
+  return run.is_stuck ? text + stays_so : text;
 }
 
 /// What most of those that are planned wait for.
@@ -357,9 +357,7 @@ AwaitedJob await_file(const std::vector<std::filesystem::path>& files,
   std::optional<base::SteadyTime> asked;
   std::optional<base::SteadyTime> ended;
   std::error_code code;
-  const auto tell = [&](bool finished) {
-    workspace.observer().progress({"job " + job + " " + view.state, 0, {}, false, finished});
-  };
+  std::set<std::string> told;
   const auto is_there = [&](const std::filesystem::path& file) {
     return std::filesystem::exists(file, code);
   };
@@ -370,15 +368,17 @@ AwaitedJob await_file(const std::vector<std::filesystem::path>& files,
     if (!asked || now - *asked > between_looks) {
       asked = now;
       view = view_of(job, site, workspace).value_or(view);
-      const bool is_end = is_over(view) || (leaves_stuck && view.phase == spec::JobPhase::pending &&
-                                            batch::is_stuck(scheduler, view.text()));
+      const bool is_stuck =
+          view.phase == spec::JobPhase::pending && batch::is_stuck(scheduler, view.text());
+      const bool is_end = is_over(view) || (leaves_stuck && is_stuck);
       if (!is_end) ended.reset();
       if (is_end && !ended) ended = now;
-      tell(false);
+      const bool waits = !is_over(view) && !view.state.empty();
+      if (waits && told.insert(kind_of_reason(view.text())).second)
+        workspace.observer().note("job " + job + ": " + view.text() + (is_stuck ? stays_so : ""));
     }
     workspace.clock().sleep_for(std::chrono::milliseconds(100));
   }
-  tell(true);
   const bool has_ended = is_over(view);
   return {std::move(view), has_ended};
 }
