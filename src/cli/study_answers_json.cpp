@@ -3,6 +3,7 @@
 
 #include <sabath/analysis/whole_values.hpp>
 #include <sabath/base/clock.hpp>
+#include <sabath/base/file_end.hpp>
 #include <sabath/base/text/json_reader.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/execution/current_record.hpp>
@@ -118,6 +119,16 @@ std::string counts_text(const analysis::StudyOutcome& outcome) {
   return counts_line(counts, "", left);
 }
 
+/// ": " and the last line that a failed stage of the run printed.
+std::string last_line_of(const execution::RunOutcome& run) {
+  const auto current = execution::read_current(home::RunFiles(run.directory));
+  if (!current) return {};
+  for (const spec::StageRecord& stage : current->record.stages) {
+    if (!stage.log_tail.empty()) return ": " + base::last_lines(stage.log_tail, 1, "");
+  }
+  return {};
+}
+
 std::string problems_text(const analysis::StudyOutcome& outcome) {
   std::string text;
   std::size_t listed = 0;
@@ -125,7 +136,8 @@ std::string problems_text(const analysis::StudyOutcome& outcome) {
     if (!point.run || point.run->message.empty() || point.run->state == RunState::ok) continue;
     if (listed == most_problems) return text + "  ... and others\n";
     ++listed;
-    text += "  " + point.run->run_id + ": " + base::printable(point.run->message) + "\n";
+    text += "  " + point.run->run_id + ": " +
+            base::printable(point.run->message + last_line_of(*point.run)) + "\n";
   }
   return text;
 }
