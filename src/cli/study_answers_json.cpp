@@ -42,15 +42,19 @@ struct Shown {
   bool performance = false;
 };
 
-/// Results before performance, and no more than fit beside the rest.
+/// Results before those that are neither good nor bad, these before performance; no more than fit
+/// beside the rest.
 std::vector<Shown> shown_metrics(const spec::RunRecord& record) {
+  const auto place_of = [](const spec::MetricSummary& metric) {
+    return metric.performance ? 2 : metric.better == spec::Better::none ? 1 : 0;
+  };
   std::vector<Shown> shown;
-  for (const bool performance : {false, true}) {
+  for (const int place : {0, 1, 2}) {
     for (const spec::MetricSummary& metric : record.metrics) {
       const bool is_new =
           std::ranges::none_of(shown, [&](const Shown& one) { return one.name == metric.name; });
-      if (metric.performance == performance && is_new && shown.size() < most_metrics)
-        shown.push_back({metric.name, performance});
+      if (place_of(metric) == place && is_new && shown.size() < most_metrics)
+        shown.push_back({metric.name, metric.performance});
     }
   }
   return shown;

@@ -96,6 +96,8 @@ std::string recipe_text(const spec::Recipe& recipe) {
       text += line("data",
                    role + ": " + asset + (when.empty() ? "" : ", " + joined(conditions_of(when))));
   }
+  if (const auto& file = recipe.parameter_file)
+    text += line("parameters", file->file + " (" + file->format + "), read by run --parameters");
   base::TextTable parameters({"parameter", "default", "allowed", "affects", ""});
   for (const spec::Parameter& parameter : recipe.parameters) {
     parameters.add({parameter.name,
