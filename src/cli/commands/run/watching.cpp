@@ -203,6 +203,18 @@ std::string rows_text(const std::vector<batch::WatchedRun>& runs, bool every) {
   return table.text() + (left > 0 ? "... and " + std::to_string(left) + " more\n" : "");
 }
 
+/// Notes how a job stands, each kind of reason once.
+struct NewsOfJob {
+  const std::string& job;
+  base::Observer& observer;
+  std::set<std::string> known{};
+
+  void add(const std::string& text, bool is_stuck) {
+    if (known.insert(kind_of_reason(text)).second)
+      observer.note("job " + job + ": " + text + (is_stuck ? stays_so : ""));
+  }
+};
+
 /// Shows the progress of runs that are waited for, and names those that ended badly.
 struct NewsOfRuns {
   base::Observer& observer;
@@ -357,7 +369,7 @@ AwaitedJob await_file(const std::vector<std::filesystem::path>& files,
   std::optional<base::SteadyTime> asked;
   std::optional<base::SteadyTime> ended;
   std::error_code code;
-  std::set<std::string> told;
+  NewsOfJob news{job, workspace.observer()};
   const auto is_there = [&](const std::filesystem::path& file) {
     return std::filesystem::exists(file, code);
   };
@@ -373,9 +385,7 @@ AwaitedJob await_file(const std::vector<std::filesystem::path>& files,
       const bool is_end = is_over(view) || (leaves_stuck && is_stuck);
       if (!is_end) ended.reset();
       if (is_end && !ended) ended = now;
-      const bool waits = !is_over(view) && !view.state.empty();
-      if (waits && told.insert(kind_of_reason(view.text())).second)
-        workspace.observer().note("job " + job + ": " + view.text() + (is_stuck ? stays_so : ""));
+      if (!is_over(view) && !view.state.empty()) news.add(view.text(), is_stuck);
     }
     workspace.clock().sleep_for(std::chrono::milliseconds(100));
   }
