@@ -78,7 +78,8 @@ spec::Comparison compare_bytes(const FilesRequest& request) {
   if (!equal && request.as.empty()) refuse_damaged_tables(request);
   comparison.reason = equal
                           ? "the bytes of the files are equal"
-                          : "the bytes of the files differ, and they are not both files of arrays";
+                          : "the bytes of the files differ, and they are not both files of arrays; "
+                            "only arrays have a tolerance, and --as raw:TYPE reads bare numbers";
   if (equal && execution::holds_nothing(request.a)) {
     comparison.result = spec::Verdict::inconclusive;
     comparison.reason = "both files are empty: there is nothing to compare";

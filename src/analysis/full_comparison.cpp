@@ -16,9 +16,13 @@ using catalog::RunRow;
 using spec::Verdict;
 
 /// A pair may differ in the keys of groups; "param.rate" is called "rate" there.
-compare::Options options_of(const GroupsRequest& request, spec::Rung rung) {
+compare::Options options_of(const GroupsRequest& request,
+                            spec::Rung rung,
+                            const std::string& required) {
   compare::Options options;
   options.require = rung;
+  if (!request.require)
+    options.require_from = required.ends_with("by the recipe") ? "the recipe" : "default";
   options.tolerance = request.tolerance;
   options.across = request.across;
   options.across.insert(request.by.begin(), request.by.end());
@@ -58,7 +62,7 @@ void compare_in_full(const std::vector<RunRow>& runs,
   }
   if (whole.size() < 2) return;
   const std::size_t count = std::min(whole.size(), most_full_pairs + 1);
-  const compare::Options options = options_of(request, rung);
+  const compare::Options options = options_of(request, rung, comparison.required);
   std::string undecided;
   for (std::size_t i = 1; i < count; ++i) {
     const spec::Comparison pair = compared(*whole.front(), *whole[i], options);

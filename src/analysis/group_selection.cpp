@@ -9,6 +9,7 @@
 #include <sabath/compare/compare_groups.hpp>
 #include <sabath/execution/collect_run.hpp>
 #include <sabath/home/run_files.hpp>
+#include <sabath/spec/shown_value.hpp>
 
 #include <algorithm>
 #include <map>
@@ -35,7 +36,7 @@ std::optional<Values> values_in_records(const std::vector<RunRow>& runs, const s
     if (found == facets.end()) return;
     const auto value = found->items.find(item);
     if (value == found->items.end()) return;
-    values[i] = value->second;
+    values[i] = spec::shown_text(value->second);
     has[i] = 1;
   });
   if (std::ranges::find(has, 1) == has.end()) return std::nullopt;

@@ -63,14 +63,35 @@ void set_margin(const spec::MetricSpec& spec, BaselineMetric& metric) {
   }
 }
 
+compare::Seeds seeds_of(const BaselineEntry& entry) {
+  compare::Seeds seeds;
+  for (const spec::BaselineRun& run : entry.runs)
+    seeds.push_back(run.seed);
+  return seeds;
+}
+
 void note_outliers(const BaselineMetric& metric, BaselineEntry& entry) {
+  const compare::Seeds seeds = seeds_of(entry);
+  const std::vector<double> samples = compare::by_seed(metric.values, seeds);
+  const auto add = [&](const std::string& name, const std::string& value, double median) {
+    entry.notes.push_back(
+        fmt::format("{} of {} lies apart: {} (median {})", metric.name, name, value, median));
+  };
+  if (samples.size() < seeds.size()) {
+    const std::set distinct(seeds.begin(), seeds.end());
+    for (const std::size_t i : compare::outliers(samples)) {
+      const auto seed = *std::next(distinct.begin(), static_cast<std::ptrdiff_t>(i));
+      add(seed ? fmt::format("seed {}", *seed) : "runs without a seed",
+          fmt::format("{}", samples[i]),
+          compare::median(compare::finite_of(samples)));
+    }
+    return;
+  }
   for (const std::size_t i : compare::outliers(metric.values)) {
     const std::string whole = metric.whole ? (*metric.whole)[i] : std::string();
-    entry.notes.push_back(fmt::format("{} of {} lies apart: {} (median {})",
-                                      metric.name,
-                                      entry.runs[i].run_id,
-                                      whole.empty() ? fmt::format("{}", metric.values[i]) : whole,
-                                      metric.median));
+    add(entry.runs[i].run_id,
+        whole.empty() ? fmt::format("{}", metric.values[i]) : whole,
+        metric.median);
   }
 }
 
@@ -79,7 +100,9 @@ bool have_one_seed(const std::vector<spec::BaselineRun>& runs) {
 }
 
 void add_notes(const SampleGroup& group, BaselineEntry& entry) {
-  const std::size_t n = entry.runs.size();
+  const compare::Seeds seeds = seeds_of(entry);
+  const std::size_t n = compare::by_seed(std::vector<double>(seeds.size()), seeds).size();
+  const bool repeats_seeds = n < seeds.size();
   if (entry.metrics.empty()) entry.notes.emplace_back("no metric: the entry would check nothing");
   for (const BaselineMetric& metric : entry.metrics) {
     if (metric.n == 0) entry.notes.push_back(metric.name + ": no finite value");
@@ -94,8 +117,18 @@ void add_notes(const SampleGroup& group, BaselineEntry& entry) {
     }
   }
   if (n < fewest_for_interval && !(group.deterministic && have_one_seed(entry.runs))) {
+    entry.notes.push_back(
+        fmt::format("{} {}(s) are too few for a prediction interval, which wants {}",
+                    n,
+                    repeats_seeds ? "seed" : "run",
+                    fewest_for_interval));
+  }
+  if (repeats_seeds) {
     entry.notes.push_back(fmt::format(
-        "{} run(s) are too few for a prediction interval, which wants {}", n, fewest_for_interval));
+        "{} runs have {} seeds, and count as {} in a check: repeats of a seed are not independent",
+        seeds.size(),
+        n,
+        n));
   }
   if (have_one_seed(entry.runs) && entry.runs.front().seed) {
     entry.notes.push_back(fmt::format("all runs have the seed {}: it holds for that one alone",
@@ -140,7 +173,7 @@ BaselineEntry entry_of(const SampleGroup& group, const ProposalRequest& request)
     for (const auto& value : found.values)
       metric.values.push_back(*value);
     if (!found.whole.empty()) metric.whole = found.whole;
-    compare::summarise(metric);
+    compare::summarise(metric, seeds_of(entry));
     set_margin(found.spec, metric);
     entry.metrics.push_back(std::move(metric));
   }

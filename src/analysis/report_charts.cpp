@@ -95,6 +95,7 @@ Curve difference_of(const spec::Series& a, const spec::Series& b, Along along) {
     curve.not_finite += std::isfinite(apart) ? 0 : 1;
   });
   curve.spread = report::spread_of(curve.lines);
+  curve.ends = report::ends_of(curve.lines);
   return curve;
 }
 
@@ -219,6 +220,7 @@ Curve curve_of(std::string name, std::vector<RunCourse> runs) {
     courses.push_back(std::move(run.course));
   }
   curve.spread = report::spread_of(courses);
+  curve.ends = report::ends_of(courses);
   if (courses.size() <= few_runs) curve.lines = std::move(courses);
   return curve;
 }
@@ -387,6 +389,9 @@ void add_usage(Report& report, std::vector<RunFacts>& facts) {
     if (runs.empty()) continue;
     Chart chart{kind.what, "time since the start [s]", kind.title, "", {}};
     chart.curves = curves_by_group(report, kind.what, std::move(runs));
+    for (Curve& curve : chart.curves) {
+      if (curve.runs > 1) curve.ends.reset();  // their samples are not at the same times
+    }
     if (!chart.curves.empty()) report.usage.push_back(std::move(chart));
   }
 }

@@ -237,7 +237,7 @@ std::vector<ImportedRow> read_imported_rows(std::string_view text,
   Problems problems(origin);
   base::CsvReader table([&] { return std::exchange(text, {}); }, text.size());
   std::vector<std::string> header;
-  table.next(header);
+  if (!table.next(header)) throw Error(base::ErrorKind::usage, origin + ": is empty");
   const auto place = [&] { return ":" + std::to_string(table.line()) + ": "; };
   if (!table.problem().empty())
     throw Error(base::ErrorKind::usage, origin + place() + std::string(table.problem()));

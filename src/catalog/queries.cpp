@@ -193,7 +193,10 @@ RunRow resolve(Database& database, const RunReference& reference) {
   if (!rows.empty()) {
     throw Error(ErrorKind::usage,
                 place + "the id is ambiguous",
-                "use more of it: " + rows[0].id + " or " + rows[1].id);
+                "use more of it: " + rows[0].id + " or " + rows[1].id +
+                    (rows[0].recipe == reference.prefix
+                         ? "; recipe=" + rows[0].recipe + " names all runs of the recipe"
+                         : ""));
   }
   std::vector<std::string> ids;
   auto& recent = database.statement(std::string(run_columns) + newest_first + " limit 200");

@@ -1,6 +1,7 @@
 #include "database.hpp"
 
 #include <sabath/catalog/catalog.hpp>
+#include <sabath/spec/shown_value.hpp>
 
 #include <algorithm>
 #include <array>
@@ -162,8 +163,11 @@ std::optional<std::vector<std::string>> read_values(Database& database,
   bool is_there = is_key;
   while (statement.executeStep()) {
     is_there = true;
-    values[static_cast<std::size_t>(statement.getColumn(0).getInt64())] =
-        statement.getColumn(1).getString();
+    const auto run = static_cast<std::size_t>(statement.getColumn(0).getInt64());
+    values[run] = statement.getColumn(1).getString();
+    // An empty field of a table means that the value is missing.
+    if (!is_key && runs[run].state != spec::RunState::imported)
+      values[run] = spec::shown_text(values[run]);
   }
   if (!is_there) return std::nullopt;
   if (is_key) fill_from_tables(database, runs, name, values);

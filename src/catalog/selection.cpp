@@ -166,7 +166,9 @@ void add_term(Condition& condition,
   refuse_operator(term, whole);
   const auto sign = term.find('=');
   if (sign == std::string_view::npos || sign == 0) {
-    refuse(whole, "'" + base::printable(term) + "' is not KEY=VALUE");
+    refuse(whole,
+           "'" + base::printable(term) + "' is not KEY=VALUE",
+           "'sabath help selections' lists the terms");
   }
   const std::string key(term.substr(0, sign));
   const std::string_view value = term.substr(sign + 1);
@@ -200,6 +202,21 @@ void add_term(Condition& condition,
   }
 }
 
+/// End of the first of several terms. What follows a parameter and has no '=' is of its value, a
+/// list: "hidden=16,16".
+std::size_t end_of_term(std::string_view terms) {
+  const std::vector<std::string> known = selection_keys();
+  std::size_t end = terms.find(',');
+  if (std::ranges::find(known, terms.substr(0, terms.find('='))) != known.end()) return end;
+  while (end != terms.npos) {
+    const std::size_t next = terms.find(',', end + 1);
+    const std::string_view item = terms.substr(end + 1, next - end - 1);
+    if (item.empty() || item.find_first_of("=<>!") != item.npos) break;
+    end = next;
+  }
+  return end;
+}
+
 }  // namespace
 
 Selection parse_selection(std::string_view text, base::WallTime now) {
@@ -210,7 +227,7 @@ Selection parse_selection(std::string_view text, base::WallTime now) {
     selection.terms.emplace();
     std::string_view rest = text;
     while (true) {
-      const auto comma = rest.find(',');
+      const auto comma = end_of_term(rest);
       const std::string_view term = rest.substr(0, comma);
       add_term(*selection.terms, term, text, now);
       const auto sign = term.find('=');

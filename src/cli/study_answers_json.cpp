@@ -3,6 +3,7 @@
 
 #include <sabath/analysis/whole_values.hpp>
 #include <sabath/base/clock.hpp>
+#include <sabath/base/file_end.hpp>
 #include <sabath/base/text/json_reader.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/execution/current_record.hpp>
@@ -41,15 +42,19 @@ struct Shown {
   bool performance = false;
 };
 
-/// Results before performance, and no more than fit beside the rest.
+/// Results before those that are neither good nor bad, these before performance; no more than fit
+/// beside the rest.
 std::vector<Shown> shown_metrics(const spec::RunRecord& record) {
+  const auto place_of = [](const spec::MetricSummary& metric) {
+    return metric.performance ? 2 : metric.better == spec::Better::none ? 1 : 0;
+  };
   std::vector<Shown> shown;
-  for (const bool performance : {false, true}) {
+  for (const int place : {0, 1, 2}) {
     for (const spec::MetricSummary& metric : record.metrics) {
       const bool is_new =
           std::ranges::none_of(shown, [&](const Shown& one) { return one.name == metric.name; });
-      if (metric.performance == performance && is_new && shown.size() < most_metrics)
-        shown.push_back({metric.name, performance});
+      if (place_of(metric) == place && is_new && shown.size() < most_metrics)
+        shown.push_back({metric.name, metric.performance});
     }
   }
   return shown;
@@ -118,6 +123,16 @@ std::string counts_text(const analysis::StudyOutcome& outcome) {
   return counts_line(counts, "", left);
 }
 
+/// ": " and the last line that a failed stage of the run printed.
+std::string last_line_of(const execution::RunOutcome& run) {
+  const auto current = execution::read_current(home::RunFiles(run.directory));
+  if (!current) return {};
+  for (const spec::StageRecord& stage : current->record.stages) {
+    if (!stage.log_tail.empty()) return ": " + base::last_lines(stage.log_tail, 1, "");
+  }
+  return {};
+}
+
 std::string problems_text(const analysis::StudyOutcome& outcome) {
   std::string text;
   std::size_t listed = 0;
@@ -125,7 +140,8 @@ std::string problems_text(const analysis::StudyOutcome& outcome) {
     if (!point.run || point.run->message.empty() || point.run->state == RunState::ok) continue;
     if (listed == most_problems) return text + "  ... and others\n";
     ++listed;
-    text += "  " + point.run->run_id + ": " + base::printable(point.run->message) + "\n";
+    text += "  " + point.run->run_id + ": " +
+            base::printable(point.run->message + last_line_of(*point.run)) + "\n";
   }
   return text;
 }

@@ -48,6 +48,15 @@ std::optional<spec::Bounds> bounds_of(const std::vector<double>& finite) {
   return spec::Bounds{middle - half, middle + half, rule};
 }
 
+std::vector<double> finite_samples(const std::vector<double>& values, const Seeds& seeds) {
+  if (seeds.empty()) return finite_of(values);
+  Seeds own;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (std::isfinite(values[i])) own.push_back(seeds[i]);
+  }
+  return by_seed(finite_of(values), own);
+}
+
 /// Equality up to the rounding of sums by other compilers.
 bool is_near(double a, double b, double scale) {
   constexpr double slack = 1e-9;
@@ -56,7 +65,7 @@ bool is_near(double a, double b, double scale) {
 
 }  // namespace
 
-void summarise(spec::BaselineMetric& metric) {
+void summarise(spec::BaselineMetric& metric, const Seeds& seeds) {
   const std::vector<double> finite = finite_of(metric.values);
   const Moments found = base::exact_moments(exact_values(values_of(metric)));
   metric.n = found.n;
@@ -66,12 +75,16 @@ void summarise(spec::BaselineMetric& metric) {
   metric.max = found.max;
   metric.median = finite.empty() ? 0 : median(finite);
   metric.mad = finite.empty() ? 0 : median(distances(finite, metric.median));
-  metric.bounds = metric.performance ? std::nullopt : bounds_of(finite);
+  metric.bounds =
+      metric.performance ? std::nullopt : bounds_of(finite_samples(metric.values, seeds));
 }
 
-std::string inconsistency(const spec::BaselineMetric& metric) {
+std::string inconsistency(const spec::BaselineMetric& metric, const Seeds& seeds) {
   spec::BaselineMetric again = metric;
-  summarise(again);
+  summarise(again, seeds);
+  // Earlier versions took each run of a seed for a sample.
+  if (metric.bounds && (!again.bounds || again.bounds->rule != metric.bounds->rule))
+    summarise(again);
   const double scale = std::max(std::abs(again.min), std::abs(again.max));
   const auto differs = [&](const char* name, double given, double wanted) {
     return is_near(given, wanted, scale)

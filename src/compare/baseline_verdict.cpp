@@ -69,11 +69,6 @@ std::string seed_text(const Seed& seed) {
   return seed ? std::to_string(*seed) : "(none)";
 }
 
-/// Runs of one seed are one sample, unless all runs have that seed.
-std::vector<double> by_seed(const std::vector<double>& values, const std::vector<Seed>& seeds) {
-  return is_one(seeds) ? values : mean_by_sample(values, seeds);
-}
-
 std::optional<Requirement> required_rung(const BaselineMetric& reference,
                                          const BaselineTerms& terms) {
   if (terms.asked) return Requirement{*terms.asked, "--require"};
@@ -373,6 +368,10 @@ std::string medians_text(const BaselineMetric& reference,
 }
 
 }  // namespace
+
+std::vector<double> by_seed(const std::vector<double>& values, const Seeds& seeds) {
+  return is_one(seeds) ? values : mean_by_sample(values, seeds);
+}
 
 void adjust_for_many(const std::vector<BaselineVerdict*>& verdicts) {
   std::vector<BaselineVerdict*> tested;

@@ -5,6 +5,7 @@
 #include <sabath/spec/facet.hpp>
 #include <sabath/spec/recipe.hpp>
 #include <sabath/spec/run_record.hpp>
+#include <sabath/spec/shown_value.hpp>
 
 #include <algorithm>
 #include <array>
@@ -25,6 +26,12 @@ const std::string& item_or_empty(const Items& items, const std::string& key) {
   static const std::string none;
   const auto found = items.find(key);
   return found == items.end() ? none : found->second;
+}
+
+/// Empty only where the items lack it.
+std::string shown_item(const Items& items, const std::string& key) {
+  const auto found = items.find(key);
+  return found == items.end() ? std::string() : spec::shown_text(found->second);
 }
 
 /// The usual facets as `likely_cause` names them, then others by name.
@@ -67,11 +74,7 @@ void add_facet(std::vector<spec::FacetDifference>& differences,
       keys.insert(key);
   }
   for (const std::string& key : keys) {
-    // An empty value and no value at all read the same but are not.
-    if (a.contains(key) == b.contains(key) && item_or_empty(a, key) == item_or_empty(b, key)) {
-      continue;
-    }
-    differences.push_back({facet, key, item_or_empty(a, key), item_or_empty(b, key)});
+    add_if_different(differences, {facet, key, shown_item(a, key), shown_item(b, key)});
   }
 }
 

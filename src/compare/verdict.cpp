@@ -1,6 +1,7 @@
 #include "verdict.hpp"
 
 #include <sabath/spec/run_record.hpp>
+#include <sabath/spec/shown_value.hpp>
 
 #include <fmt/format.h>
 
@@ -122,7 +123,7 @@ std::optional<Judgement> judge_completeness(const Side& a, const Side& b) {
 
 Requirement required_rung(const PairToCompare& pair, spec::Repetition repetition) {
   const auto& [a, b, rules, options] = pair;
-  if (options.require) return {*options.require, "--require", false};
+  if (options.require) return {*options.require, options.require_from, false};
   if (!options.envelope.empty()) return {spec::Rung::tolerance, "--envelope", true};
   if (rules.require) return {*rules.require, "the recipe", false};
   const bool deterministic = a.record.deterministic && b.record.deterministic;
@@ -137,6 +138,7 @@ Judgement not_comparable(const std::vector<spec::FacetDifference>& forbidden) {
     return fmt::format("{} {}", one.facet == "parameters" ? "parameter" : one.facet, one.item);
   };
   const auto quoted = [](const std::string& value) {
+    if (value == spec::empty_value) return value;
     return value.empty() ? std::string("(absent)") : "'" + value + "'";
   };
   const spec::FacetDifference& first = forbidden.front();

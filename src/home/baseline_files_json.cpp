@@ -4,6 +4,7 @@
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/compare/baseline_verdict.hpp>
 #include <sabath/home/baseline_files.hpp>
+#include <sabath/spec/shown_value.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -26,8 +27,11 @@ void check_values(const spec::Baseline& baseline, const std::string& origin) {
   base::JsonProblems problems(origin);
   for (std::size_t i = 0; i < baseline.entries.size(); ++i) {
     const auto& metrics = baseline.entries[i].metrics;
+    compare::Seeds seeds;
+    for (const spec::BaselineRun& run : baseline.entries[i].runs)
+      seeds.push_back(run.seed);
     for (std::size_t k = 0; k < metrics.size(); ++k) {
-      const std::string problem = compare::inconsistency(metrics[k]);
+      const std::string problem = compare::inconsistency(metrics[k], seeds);
       if (problem.empty()) continue;
       problems.add(fmt::format("/entries/{}/metrics/{}", i, k),
                    problem,
@@ -63,7 +67,7 @@ const spec::ParameterValue* value_in(const Parameters& parameters, const std::st
 
 std::string parameters_text(const BaselineKey& runs, const BaselineKey& baseline) {
   const auto text_of = [](const spec::ParameterValue* value) {
-    return value == nullptr ? std::string("(absent)") : spec::to_string(*value);
+    return value == nullptr ? std::string("(absent)") : spec::shown_text(spec::to_string(*value));
   };
   std::string text;
   for (const std::string& name : names_in(runs.parameters, baseline.parameters)) {

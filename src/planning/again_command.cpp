@@ -131,10 +131,11 @@ spec::ResourceSlots slots_of(int cpus, int gpus, base::ProcessRunner& processes)
   std::size_t threads = 0;
   for (const auto& core : capacity.cores)
     threads += core.size();
-  throw Error(base::ErrorKind::usage,
-              "--cpus " + std::to_string(cpus) + ", --gpus " + std::to_string(gpus) + ": " +
-                  std::to_string(threads) + " CPU(s) and " + std::to_string(capacity.gpus.size()) +
-                  " GPU(s) may be used here");
+  throw Error(
+      base::ErrorKind::usage,
+      (cpus > 0 ? "--cpus " + std::to_string(cpus) : "") + (cpus > 0 && gpus > 0 ? ", " : "") +
+          (gpus > 0 ? "--gpus " + std::to_string(gpus) : "") + ": " + std::to_string(threads) +
+          " CPU(s) and " + std::to_string(capacity.gpus.size()) + " GPU(s) may be used here");
 }
 
 }  // namespace sabath::planning

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 
 namespace sabath::planning {
 namespace {
@@ -307,6 +308,17 @@ std::string template_text(const spec::Recipe& recipe) {
   return base::read_file(recipe.directory / file_of(recipe).file);
 }
 
+/// Compares keys alone: paths of one section are near one another.
+std::string near_path(const std::string& path, const std::vector<std::string>& known) {
+  const auto key_of = [](const std::string& one) { return one.substr(one.rfind('/') + 1); };
+  std::vector<std::string> keys;
+  std::ranges::transform(known, std::back_inserter(keys), key_of);
+  const std::string guess = base::nearest(key_of(path), keys);
+  if (guess.empty()) return {};
+  return "did you mean '" +
+         known.at(static_cast<std::size_t>(std::ranges::find(keys, guess) - keys.begin())) + "'?";
+}
+
 /// The path must be in the recipe's own file.
 Pointer pointer_to(const std::string& path, const Json& document, const std::string& origin) {
   Pointer pointer;
@@ -318,7 +330,7 @@ Pointer pointer_to(const std::string& path, const Json& document, const std::str
     known.push_back(leaf);
   refuse(
       origin + ": has no '" + base::printable(path) + "', which the recipe's parameter_file names",
-      base::did_you_mean(path, known));
+      near_path(path, known));
 }
 
 }  // namespace
@@ -340,7 +352,7 @@ std::map<std::string, std::string> read_parameter_file(const spec::Recipe& recip
     const auto usual = own.find(path);
     if (usual == own.end())
       refuse(place + "is unknown: " + file.file + " of recipe '" + recipe.name + "' lacks it",
-             base::did_you_mean(path, known));
+             near_path(path, known));
     if (const auto parameter = parameters.find(path); parameter != parameters.end()) {
       const spec::Parameter& of = *recipe.parameter(parameter->second);
       const std::string text_of_value = text_for(of, value, place);

@@ -2,6 +2,7 @@
 
 #include <sabath/report/check.hpp>
 #include <sabath/report/text.hpp>
+#include <sabath/spec/shown_value.hpp>
 
 #include <fmt/format.h>
 
@@ -33,7 +34,7 @@ std::string place_text(const BaselineKey& key) {
 std::string parameters_text(const BaselineKey& key) {
   std::string text;
   for (const auto& [name, value] : key.parameters)
-    text += (text.empty() ? "" : ", ") + name + "=" + spec::to_string(value);
+    text += (text.empty() ? "" : ", ") + name + "=" + spec::shown_text(spec::to_string(value));
   return text;
 }
 

@@ -2,6 +2,7 @@
 #include "plots/labelled_lines.hpp"
 
 #include <sabath/report/check.hpp>
+#include <sabath/spec/shown_value.hpp>
 
 #include <fmt/format.h>
 
@@ -71,7 +72,8 @@ std::string title_of(const CheckGroup& group, const std::set<std::string>& param
   std::string text = group.recipe;
   if (!group.of.task.empty()) text += ", task " + group.of.task;
   for (const auto& [name, value] : group.of.parameters) {
-    if (parameters.contains(name)) text += ", " + name + "=" + spec::to_string(value);
+    if (parameters.contains(name))
+      text += ", " + name + "=" + spec::shown_text(spec::to_string(value));
   }
   if (!group.of.site.empty()) text += " at " + group.of.site;
   if (!group.of.device.empty()) text += ", " + group.of.device;

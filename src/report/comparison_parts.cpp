@@ -99,8 +99,8 @@ std::string performance_table(const std::vector<spec::PerformanceRow>& rows) {
   for (const spec::PerformanceRow& row : rows) {
     table.add(
         {row.name + (row.unit.empty() ? "" : " [" + row.unit + "]"),
-         interval_text(row.median_a, row.median_a_low, row.median_a_high),
-         interval_text(row.median_b, row.median_b_low, row.median_b_high),
+         row.n_a > 0 ? interval_text(row.median_a, row.median_a_low, row.median_a_high) : "-",
+         row.n_b > 0 ? interval_text(row.median_b, row.median_b_low, row.median_b_high) : "-",
          row.ratio ? fmt::format("{:.3g}", *row.ratio) : "-",
          row.ratio_low ? fmt::format("[{:.3g}, {:.3g}]", *row.ratio_low, *row.ratio_high) : "-",
          variation_text(row.cv_a) + ", " + variation_text(row.cv_b),

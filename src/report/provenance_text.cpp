@@ -3,6 +3,7 @@
 #include <sabath/spec/facet.hpp>
 #include <sabath/spec/run_record.hpp>
 #include <sabath/spec/session_variables.hpp>
+#include <sabath/spec/shown_value.hpp>
 
 #include <fmt/format.h>
 
@@ -157,7 +158,7 @@ void add_software(LabelledLines& lines, const spec::RunRecord& record) {
 void add_knobs(LabelledLines& lines, const spec::RunRecord& record) {
   std::vector<std::string> parameters;
   for (const auto& [name, value] : record.parameters)
-    parameters.push_back(name + " = " + spec::to_string(value));
+    parameters.push_back(name + " = " + spec::shown_text(spec::to_string(value)));
   lines.add_list("parameters", parameters);
   if (record.seed.value) {
     lines.add("seed",

@@ -23,7 +23,7 @@ std::string clipped(const std::string& text) {
 }
 
 std::string value_text(const ReportItem& item, std::size_t run) {
-  return item.of_run[run] ? clipped(item.values[*item.of_run[run]]) : "";
+  return item.of_run[run] ? clipped(spec::shown_text(item.values[*item.of_run[run]])) : "";
 }
 
 /// Runs whose items are compared: all of a few, else those that count.
@@ -339,7 +339,10 @@ Section runs_section(const Report& report) {
     cells.insert(cells.end(), run.levels.begin(), run.levels.end());
     for (const std::string& name : parameters) {
       const auto found = run.parameters.find(name);
-      cells.push_back(found == run.parameters.end() ? "" : found->second);
+      const bool is_there = found != run.parameters.end();
+      // An empty field of a table means that the value is missing.
+      const bool has_value = is_there && (run.state != "imported" || !found->second.empty());
+      cells.push_back(has_value ? spec::shown_text(found->second) : "");
     }
     for (const Measure& measure : measures)
       cells.push_back(measure.text(i));

@@ -302,13 +302,15 @@ TEST_CASE("study: a failed run does not end it, is kept, and is run again only w
   Sabath sabath;
   const auto broken = sabath.folder() / "broken";
   write_text(broken, "");
-  const auto folder = recipe(sabath, "test {param.n} != 2 || test ! -e " + broken.string());
+  const auto folder = recipe(
+      sabath,
+      "test {param.n} != 2 || test ! -e " + broken.string() + " || { echo boom >&2; exit 3; }");
   const Answer first = sabath({"run", folder, "--sweep", "n=1,2,3", "--seed", "4"});
   CHECK(first.status == 1);
   const std::string id = only_study(sabath);
-  CHECK_THAT(
-      first.output,
-      Contains("3 runs: 2 ok, 1 failed") && Contains("sabath run --resume " + id + " --retry"));
+  CHECK_THAT(first.output,
+             Contains("3 runs: 2 ok, 1 failed") && Contains("status 3: boom\n") &&
+                 Contains("sabath run --resume " + id + " --retry"));
   CHECK(sabath({"run", "--resume", id}).status == 1);
   CHECK(sabath.count_runs() == 3);
   CHECK(sabath({"run", "--resume", id, "--retry"}).status == 1);

@@ -13,6 +13,8 @@
 
 namespace sabath::compare {
 
+using Seeds = std::vector<std::optional<std::uint64_t>>;  ///< of runs
+
 /// Fills in everything except name, unit, direction, values and margin.
 ///
 /// Bounds are median +- k * 1.4826 * MAD with k = 2 t(0.995, n - 1) sqrt(1 + 1/n). One outlier does
@@ -20,11 +22,16 @@ namespace sabath::compare {
 /// uncertain. Without a MAD the mean distance from the median, times 1.2533, replaces it (B.
 /// Iglewicz, D. C. Hoaglin, "How to detect and handle outliers", 1993). No bounds for fewer than 5
 /// finite values and for performance.
-void summarise(spec::BaselineMetric& metric);
+///
+/// Bounds are of samples: `by_seed` of the values. Without `seeds` each value is a sample.
+void summarise(spec::BaselineMetric& metric, const Seeds& seeds = {});
+
+/// Means of the values of each seed, in the order of seeds. All values where they have one seed.
+std::vector<double> by_seed(const std::vector<double>& values, const Seeds& seeds);
 
 /// Names what does not follow from the values of the metric; empty where all does. Bounds that a
 /// person reviewed are not checked.
-std::string inconsistency(const spec::BaselineMetric& metric);
+std::string inconsistency(const spec::BaselineMetric& metric, const Seeds& seeds = {});
 
 /// Indices of values further than 3.5 * 1.4826 * MAD from the median (same source), or not finite.
 /// Empty for fewer than 5 values.

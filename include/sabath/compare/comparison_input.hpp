@@ -47,6 +47,7 @@ struct Side {
 
 struct Options {
   std::optional<spec::Rung> require{};
+  std::string require_from = "--require";  ///< as `Comparison::required_from`
   /// Facets or parameters that may differ although they affect the result; "recipe", "data".
   std::set<std::string> across{};
   spec::Tolerance tolerance{};               ///< overrides the recipe's

@@ -3,7 +3,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace sabath::report {
@@ -19,6 +21,13 @@ struct Bucket {
   std::uint64_t points = 0;
 
   bool operator==(const Bucket&) const = default;
+};
+
+struct Point {
+  double x = 0;
+  double y = 0;
+
+  bool operator==(const Point&) const = default;
 };
 
 /// Course of one quantity with any number of points, in a bounded number of buckets. Widths are
@@ -39,6 +48,8 @@ class Course {
   int exponent() const noexcept { return exponent_; }
   const std::vector<Bucket>& buckets() const noexcept { return buckets_; }
   bool empty() const noexcept { return buckets_.empty(); }
+  /// Its first and last points with a finite value; nothing without any.
+  const std::optional<std::pair<Point, Point>>& ends() const noexcept { return ends_; }
 
   bool operator==(const Course&) const = default;
 
@@ -48,6 +59,7 @@ class Course {
   int exponent_;
   std::size_t most_buckets_;
   std::vector<Bucket> buckets_{};
+  std::optional<std::pair<Point, Point>> ends_{};
   std::size_t latest_ = 0;
 };
 
@@ -67,6 +79,10 @@ struct Spread {
 
 /// Combines courses where one of them has a finite value. All are coarsened to the coarsest.
 std::vector<Spread> spread_of(std::span<Course> courses);
+
+/// The exact first and last places with a finite value; nothing without any. Includes the runs that
+/// have a point there.
+std::optional<std::pair<Spread, Spread>> ends_of(std::span<const Course> courses);
 
 /// Quantile of sorted values, with linear interpolation (type 7 of Hyndman and Fan); NaN for none.
 double quantile(std::span<const double> sorted, double share);

@@ -58,6 +58,7 @@ struct Curve {
   std::string name{};
   std::vector<Course> lines{};  ///< one a run, for few runs
   std::vector<Spread> spread{};
+  std::optional<std::pair<Spread, Spread>> ends{};  ///< exact; absent over time in several runs
   std::uint64_t runs = 0;
   std::uint64_t not_finite = 0;  ///< points that cannot be drawn
   bool on_second_axis = false;

@@ -25,7 +25,8 @@ constexpr auto words_of(Repetition) {
       {"repeat", "resample", "reproduce", "revise", "replicate", "different"});
 }
 
-/// One item of a facet in which two runs differ; a side that lacks it is empty.
+/// One item of a facet in which two runs differ; a side that lacks it is empty, an
+/// empty value is `empty_value`.
 struct FacetDifference {
   std::string facet{};
   std::string item{};

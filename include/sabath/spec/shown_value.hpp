@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sabath::spec {
@@ -16,6 +17,14 @@ std::optional<double> shown_value(const MetricSummary& metric);
 /// How a table labels that value: "train/loss [1/s]" for a last value, "epoch_ms [ms], median" for
 /// a median. A unit of "1" is not printed.
 std::string shown_title(const std::string& name, const std::string& unit, bool performance);
+
+/// The text of a value that is there and empty, such as a list without items.
+inline constexpr std::string_view empty_value = "(empty)";
+
+/// A value as tables and sentences show it.
+inline std::string shown_text(const std::string& value) {
+  return value.empty() ? std::string(empty_value) : value;
+}
 
 /// "dropout 0, lr 0.25": a group of runs by the keys that it is made by. The sides of two
 /// selections are "A" and "B"; without keys it is "all runs".

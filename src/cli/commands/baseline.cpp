@@ -8,6 +8,7 @@
 #include <sabath/home/baseline_files.hpp>
 #include <sabath/report/check.hpp>
 #include <sabath/report/text.hpp>
+#include <sabath/spec/shown_value.hpp>
 
 #include <fmt/format.h>
 
@@ -51,7 +52,8 @@ std::string parameters_text(const analysis::Proposal& proposal, const spec::Base
           const auto other = others.find(key);
           return other != others.end() && other->second == own;
         });
-    if (!is_same) text += ", " + printable(name) + "=" + printable(spec::to_string(value));
+    if (!is_same)
+      text += ", " + printable(name) + "=" + printable(spec::shown_text(spec::to_string(value)));
   }
   return text;
 }

@@ -1,4 +1,5 @@
 #include "commands.hpp"
+#include "commands/run/wait_reasons.hpp"
 #include "commands/run/watching.hpp"
 
 #include <sabath/base/error.hpp>
@@ -165,7 +166,7 @@ Check check_catalog(Workspace& workspace) {
             "sabath catalog reindex"};
   }
   return {
-      "catalog", "ok", std::to_string(stats.runs) + " runs, SQLite " + stats.sqlite_version, {}};
+      "catalog", "ok", base::counted(stats.runs, "run") + ", SQLite " + stats.sqlite_version, {}};
 }
 
 template <class Function>
@@ -226,7 +227,9 @@ Probe submit_probe(const spec::Site& site, launch::Scheduler& scheduler, Workspa
   constexpr std::array time_words{"time_s", "time_min", "time_hm", "time_hms"};
   const bool takes_time = std::ranges::any_of(
       time_words, [&](const char* word) { return scheduler.description().knows(word); });
-  job.resources.time = takes_time ? std::optional(std::chrono::seconds(300)) : std::nullopt;
+  constexpr std::chrono::seconds enough{300};
+  job.resources.time.reset();
+  if (takes_time) job.resources.time = std::min(site.resources.time.value_or(enough), enough);
   if (scheduler.description().moves_files()) {
     // The node sees none of our files: the program goes there, and the report comes back.
     if (site.program.empty()) job.inputs = home::program_bundle(program_path(), probe.folder);
@@ -271,7 +274,7 @@ Check why_no_answer(const Probe& probe,
       batch::is_stuck(workspace.monitor(site).scheduler().description(), view.text())) {
     return {"job",
             "bad",
-            "does not start: " + how + ", which as a rule does not pass by itself",
+            "does not start: " + how + stays_so,
             "another partition, account or size in the site's document; " + fate};
   }
   return {"job",

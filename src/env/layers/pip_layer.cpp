@@ -95,9 +95,9 @@ void install_kind(const PackageInstall& install,
              "--requirement",
              list.string()});
   add_words(argv, source ? Words{"--no-build-isolation"} : Words{"--only-binary", ":all:"});
-  const std::string count = std::to_string(packages.size());
-  steps.run(source ? "building " + count + " packages from source, which runs their code"
-                   : "installing " + count + " packages",
+  const std::string count = base::counted(packages.size(), "package");
+  steps.run(source ? "building " + count + " from source, which runs code of theirs"
+                   : "installing " + count,
             argv,
             install.build.work);
 }

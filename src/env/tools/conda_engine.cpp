@@ -389,7 +389,7 @@ std::map<std::string, std::string> install_conda(const CondaInstall& install,
     words.insert(words.end(), {"--offline", "--file", list.string()});
     BuildSteps steps(
         processes, build, conda_variables(build.context.variables, program, {}, build.work));
-    steps.run("installing " + std::to_string(install.packages.size()) + " packages with " +
+    steps.run("installing " + base::counted(install.packages.size(), "package") + " with " +
                   program.identity(),
               words,
               build.work);

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <sstream>
 
 namespace sabath::env {
@@ -39,6 +40,18 @@ std::string pip_explanation(const std::string& errors) {
   return last_lines_in(errors, 20, [](const std::string& line) {
     return !line.starts_with("WARNING: ") && !line.starts_with("[notice]");
   });
+}
+
+/// Returns what pip only warns of: "apple 1.0 does not provide the extra 'nosuch'".
+std::set<std::string> missing_extras(const std::string& errors) {
+  constexpr std::string_view head = "WARNING: ";
+  std::set<std::string> found;
+  std::istringstream lines(errors);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(head) && line.find(" does not provide the extra ") != line.npos)
+      found.insert(base::printable(line.substr(head.size())));
+  }
+  return found;
 }
 
 /// Returns the requirements in conflict, which pip does not print among its errors.
@@ -342,6 +355,8 @@ std::vector<spec::LockedPackage> Pip::resolve(const PackageList& list,
   arguments.insert(arguments.end(), options.begin(), options.end());
   const base::ProcessResult result = run(std::move(command), std::move(arguments));
   if (!result.ok()) fail("cannot be resolved", result);
+  for (const std::string& extra : missing_extras(result.errors))
+    request_.observer.warn(place + ": " + extra, "correct the name in brackets, or remove it");
   auto packages = read_pip_report(base::read_file(report), place);
   for (spec::LockedPackage& package : packages)
     package.requested = list.requested.contains(package.name);

@@ -89,6 +89,9 @@ void Course::add(double x, double y) {
   if (std::isfinite(y)) {
     point.low = point.high = point.mean = y;
     point.finite = 1;
+    if (!ends_) ends_ = {{x, y}, {x, y}};
+    if (x < ends_->first.x) ends_->first = {x, y};
+    if (x >= ends_->second.x) ends_->second = {x, y};
   }
   Bucket& bucket = bucket_at(std::floor(std::ldexp(x, -exponent_)));
   if (bucket.points == 0) bucket.x = x;
@@ -124,6 +127,43 @@ double quantile(std::span<const double> sorted, double share) {
   return sorted[below] * (1 - part) + sorted[above] * part;
 }
 
+namespace {
+
+void add_quartiles(Spread& spread, std::vector<double>& values) {
+  std::ranges::sort(values);
+  spread.low = quantile(values, 0.25);
+  spread.middle = quantile(values, 0.5);
+  spread.high = quantile(values, 0.75);
+  spread.runs = values.size();
+}
+
+Spread spread_at(double x, const std::vector<Point>& points) {
+  std::vector<double> values;
+  for (const Point& point : points) {
+    if (point.x == x) values.push_back(point.y);
+  }
+  Spread spread{.x = x};
+  add_quartiles(spread, values);
+  spread.lowest = values.front();
+  spread.highest = values.back();
+  return spread;
+}
+
+}  // namespace
+
+std::optional<std::pair<Spread, Spread>> ends_of(std::span<const Course> courses) {
+  std::vector<Point> first;
+  std::vector<Point> last;
+  for (const Course& course : courses) {
+    if (!course.ends()) continue;
+    first.push_back(course.ends()->first);
+    last.push_back(course.ends()->second);
+  }
+  if (first.empty()) return std::nullopt;
+  return std::pair{spread_at(std::ranges::min(first, {}, &Point::x).x, first),
+                   spread_at(std::ranges::max(last, {}, &Point::x).x, last)};
+}
+
 std::vector<Spread> spread_of(std::span<Course> courses) {
   int exponent = std::numeric_limits<int>::min();
   for (const Course& course : courses)
@@ -144,11 +184,7 @@ std::vector<Spread> spread_of(std::span<Course> courses) {
       spread.lowest = std::min(spread.lowest, bucket->low);
       spread.highest = std::max(spread.highest, bucket->high);
     }
-    std::ranges::sort(means);
-    spread.low = quantile(means, 0.25);
-    spread.middle = quantile(means, 0.5);
-    spread.high = quantile(means, 0.75);
-    spread.runs = buckets.size();
+    add_quartiles(spread, means);
   }
   return spreads;
 }

@@ -3,6 +3,7 @@
 #include "svg.hpp"
 #include "value_range.hpp"
 
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/report/text.hpp>
 
 #include <fmt/format.h>
@@ -200,25 +201,24 @@ Frame frame_of(const Chart& chart, double top) {
   return frame;
 }
 
-std::string place_text(const Chart& chart, double place) {
-  if (is_over_time(chart)) return number_text(place) + " s";
-  // The place of several points together is their mean; steps are whole.
-  const double whole = chart.x == "step" ? std::round(place) : place;
-  const bool is_near = whole < place || whole > place;
-  return (is_near ? "about " : "") + chart.x + " " + number_text(whole);
+/// "step 40", with the number of runs that reach it where not all do.
+std::string place_text(const Chart& chart, const Curve& curve, const Spread& place) {
+  const std::string number = number_text(place.x);
+  const std::string text = is_over_time(chart) ? number + " s" : chart.x + " " + number;
+  return place.runs == curve.runs ? text : text + " (" + base::counted(place.runs, "run") + ")";
 }
 
 std::string end_text(const Chart& chart, const Curve& curve) {
-  const Spread& first = curve.spread.front();
-  const Spread& last = curve.spread.back();
+  const auto& [first, last] =
+      curve.ends ? *curve.ends : std::pair{curve.spread.front(), curve.spread.back()};
   const auto values = nearest_texts({first.middle, last.middle, last.lowest, last.highest});
   std::string text = curve.name + ": ";
   if (curve.runs > 1) text += fmt::format("median of {} runs ", curve.runs);
   text += fmt::format("from {} at {} to {} at {}",
                       values[0],
-                      place_text(chart, first.x),
+                      place_text(chart, curve, first),
                       values[1],
-                      place_text(chart, last.x));
+                      place_text(chart, curve, last));
   if (last.lowest < last.highest)
     text += fmt::format(", there between {} and {}", values[2], values[3]);
   return text;

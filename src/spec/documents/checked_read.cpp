@@ -52,6 +52,9 @@ std::vector<std::string> read_distinct_paths(base::JsonReader reader, bool may_b
         paths.back().find('*') != std::string::npos)
       item.problem("'" + paths.back() + "' is a pattern of folders",
                    "a pattern of files ends with '/*'");
+    if (may_be_folders && paths.back().find("**") != std::string::npos)
+      item.problem("'" + paths.back() + "' has '**'",
+                   "'*' matches files of one folder; \"FOLDER/\" is all files beneath it");
   }
   return paths;
 }

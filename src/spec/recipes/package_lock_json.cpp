@@ -146,9 +146,11 @@ std::string normal_package_name(std::string_view name) {
 }
 
 std::optional<std::string> required_package(std::string_view requirement) {
+  static const std::string clause = "(===?|[~!<>]=|[<>])\\s*[A-Za-z0-9.*+!_-]+\\s*";
   static const base::Form form(
       "\\s*([A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?)\\s*(\\[[A-Za-z0-9._, -]*\\])?"
-      "\\s*(\\(?\\s*[<>=!~][<>=!~A-Za-z0-9.*+,_ -]*\\)?)?\\s*(;[^\\n]*)?");
+      "\\s*(\\(?\\s*" +
+      clause + "(,\\s*" + clause + ")*,?\\s*\\)?)?\\s*(;[^\\n]*)?");
   const auto parts = form.parts(requirement);
   if (!parts) return std::nullopt;
   return normal_package_name(parts->at(1));

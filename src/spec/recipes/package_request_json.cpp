@@ -23,7 +23,8 @@ std::vector<std::string> read_requirements(base::JsonReader reader) {
   return read_distinct(std::move(reader), [](const std::string& text, const auto& item) {
     if (required_package(text)) return;
     item.problem("'" + text + "' is not a package with versions",
-                 "such as \"numpy>=1.26,<2\"; where packages come from is not the recipe's affair");
+                 "such as \"numpy>=1.26,<2\"; your pip configuration sets the index, and the lock "
+                 "file has the digests");
   });
 }
 

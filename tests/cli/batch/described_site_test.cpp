@@ -177,6 +177,17 @@ TEST_CASE("described site: doctor does not advise a longer wait for a job that c
   CHECK_THAT(answer.output,
              Contains("does not start: waits its turn (Held), which as a rule does not pass") &&
                  Contains("another partition") && !Contains("--timeout"));
+  CHECK_THAT(answer.errors,
+             Contains("job 1: waits its turn (Held), which as a rule does not pass"));
+}
+
+TEST_CASE("described site: doctor asks for no more time than the site") {
+  json description = described();
+  description["submit"]["options"].push_back("-t {time_s}");
+  const DescribedSite user(json{{"resources", {{"time", "1m"}}}}, description);
+  user.tool("osub", "cp \"${!#}\" \"$OURS_STATE/script\"; echo job 1");
+  user.sabath({"doctor", "--site", "here", "--timeout", "1s"});
+  CHECK_THAT(text_of(user.sabath.folder() / "script"), Contains("#OURS -t 60\n"));
 }
 
 TEST_CASE("described site: doctor says of a job that cannot be cancelled which one is left") {

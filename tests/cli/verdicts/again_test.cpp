@@ -173,7 +173,7 @@ TEST_CASE("again: CPUs that there are not, or beside a study or a site, are refu
     CHECK(answer.status == 2);
     CHECK_THAT(answer.errors, Contains(why));
   };
-  refuses({"--cpus", "100000"}, "CPU(s) and");
+  refuses({"--cpus", "100000"}, "--cpus 100000: ");
   refuses({"--gpus", "1000"}, "GPU(s) may be used here");
   refuses({"--cpus", "1", "--seeds", "1..2"}, "works for one run only");
   refuses({"--cpus", "1", "--on", "here"}, "cannot be used with --on");

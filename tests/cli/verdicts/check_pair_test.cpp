@@ -86,6 +86,21 @@ TEST_CASE("check: of a test over many runs why names the one that lies furthest 
   CHECK_THAT(why_of(report), Contains(" " + losses.run_of_seed("tag=now", 12) + ","));
 }
 
+TEST_CASE("baseline: a proposal counts runs of one seed once, and says so") {
+  const Losses losses;
+  losses.run({"--seed", "1", "--repeat", "4", "--tag", "good"});
+  losses.run({"--seeds", "2..4", "--tag", "good"});
+  const Answer proposed = losses.sabath({"baseline", "propose", "tag=good", "-o", losses.file()});
+  INFO(proposed.output);
+  CHECK(proposed.status == 0);
+  CHECK_THAT(proposed.output,
+             Contains("4 seed(s) are too few for a prediction interval, which wants 5") &&
+                 Contains("7 runs have 4 seeds") && !Contains("lies apart"));
+  losses.run({"--seeds", "5..6", "--tag", "good"});
+  losses.accept("tag=good");
+  CHECK(losses.check({"--seed", "7"})["groups"].size() == 1);
+}
+
 TEST_CASE("check: NOT-COMPARABLE names the nearest entry and what differs from it") {
   const Losses losses;
   losses.run({"--seeds", "1..2", "--sweep", "dropout=0.5,0", "--tag", "good"});

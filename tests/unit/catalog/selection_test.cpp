@@ -157,6 +157,8 @@ TEST_CASE("selection: a beginning that several have is refused with two of them"
   CHECK(contains(error.what(), "the id is ambiguous"));
   CHECK(contains(error.hint(), id(1)));
   CHECK(contains(error.hint(), id(2)));
+  CHECK_FALSE(contains(error.hint(), "recipe="));
+  CHECK(contains(runs.error("tiny").hint(), "; recipe=tiny names all runs of the recipe"));
 }
 
 TEST_CASE("selection: an id that other ids begin with still names its own run") {
@@ -218,6 +220,8 @@ TEST_CASE("selection: terms must all hold") {
   other.hosts.front().node = "node2";
   other.state = spec::RunState::failed;
   other.parameters["epochs"] = std::int64_t{9};
+  other.parameters["hidden"] = spec::ParameterList{{std::int64_t{16}, std::int64_t{8}}};
+  other.parameters["none"] = spec::ParameterList{};
   test::put(runs.catalog, other);
   const std::string term = GENERATE("id=supercell-*",
                                     "recipe=supercell",
@@ -233,6 +237,9 @@ TEST_CASE("selection: terms must all hold") {
                                     "epochs=9",
                                     "epochs=9.0",
                                     "epochs=9e0",
+                                    "hidden=16,8",
+                                    "hidden=16,8,seed=8",
+                                    "none=,hidden=16,*",
                                     "rate=3e-3,epochs=9",
                                     "recipe=super*,tag=nightly,epochs=9,fast=true,rate=0.003");
   CHECK(runs.ids(term) == Ids{other.run_id});
@@ -326,6 +333,8 @@ TEST_CASE("selection: one that cannot be read says what is wrong with it") {
       {"=tiny", "'=tiny' is not KEY=VALUE"},
       {"recipe=tiny,", "'' is not KEY=VALUE"},
       {"recipe=tiny,ci", "'ci' is not KEY=VALUE"},
+      {"hidden=16,", "'' is not KEY=VALUE"},
+      {"16,hidden=16", "'16' is not KEY=VALUE"},
       {"status=great", "'great' is not a state"},
       {"status=o*", "'o*' is not a state"},
       {"since=yesterday", "'yesterday' is not a time"},

@@ -253,6 +253,21 @@ TEST_CASE("baseline: one against one has no interval") {
         Verdict::inconclusive);
 }
 
+TEST_CASE("baseline: bounds count runs of one seed once") {
+  spec::BaselineMetric metric = reference({0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.3, 0.2, 0.4, 0.5});
+  CHECK(metric.bounds->high < 0.3);
+  const spec::Bounds of_runs = *metric.bounds;
+  const Seeds seeds{1, 1, 1, 1, 1, 1, 2, 3, 4, 5};
+  compare::summarise(metric, seeds);
+  CHECK(metric.bounds->high > 0.5);
+  CHECK(metric.n == 10);
+  CHECK(compare::inconsistency(metric, seeds).empty());
+  metric.bounds = of_runs;  // of an earlier version
+  CHECK(compare::inconsistency(metric, seeds).empty());
+  metric.bounds->high += 1;
+  CHECK_THAT(compare::inconsistency(metric, seeds), Contains("'bounds/high'"));
+}
+
 TEST_CASE("baseline: what is said of values must follow from them") {
   spec::BaselineMetric metric = reference(ten);
   CHECK(compare::inconsistency(metric).empty());

@@ -126,6 +126,10 @@ TEST_CASE("compare: what --across must name is named whole") {
         "parameter zz differs ((absent) in A, '1' in B), which affects the result; --across zz "
         "compares them nevertheless");
   CHECK(refused(a, b, {"recipe", "zz"}).result == Verdict::pass);
+  b.facet("parameters")["zz"] = "";  // such as a list without items
+  CHECK_THAT(refused(a, b, {"recipe"}).reason,
+             Contains("parameter zz differs ((absent) in A, (empty) in B)"));
+  CHECK(refused(a, b, {"recipe", "zz"}).differences.back().b == "(empty)");
   b.record.recipe_name = "other";
   CHECK_THAT(refused(a, b, {}).reason,
              Contains("; so do 2 others; --across recipe,zz compares them nevertheless"));

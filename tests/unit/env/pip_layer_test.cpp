@@ -147,6 +147,13 @@ TEST_CASE("pip: what cannot be resolved is said in pip's words") {
   CHECK_FALSE(fs::exists(shop.lock_file()));
 }
 
+TEST_CASE("pip: an extra that a package does not have is a warning") {
+  PipWorkshop shop;
+  shop.package("apple", "1.0");
+  shop.lock(PipWorkshop::asks_for({"apple[nosuch]"}));
+  CHECK(any_contains(shop.observer.warnings, "apple 1.0 does not provide the extra 'nosuch'"));
+}
+
 TEST_CASE("pip: a lock without a network names the broken connection and what to do") {
   PipWorkshop shop;
   shop.options.environment.erase("PIP_NO_INDEX");

@@ -97,6 +97,7 @@ TEST_CASE("parameter file: what an INI file must not say is named") {
   CHECK(contains(benchmark.refusal("[Global_Params]\ndens = 1\n"),
                  "mine.txt: 'Global_Params/dens' is unknown: usual.txt of recipe 'uno' lacks it | "
                  "did you mean 'Global_Params/dense'?"));
+  CHECK_FALSE(contains(benchmark.refusal("[Global_Params]\nbatch = 1\n"), "did you mean"));
   CHECK(contains(benchmark.refusal("[Global_Params]\noptimizer = 'sgd'\n"),
                  "'Global_Params/optimizer' is \"sgd\", and the recipe keeps it \"adam\""));
   CHECK(contains(benchmark.refusal("[Global_Params]\nnonsense\n"),

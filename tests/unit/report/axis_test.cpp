@@ -103,12 +103,27 @@ TEST_CASE("axis: marks of steps are whole") {
   CHECK(texts(0, 2) == std::vector<std::string>{"0", "1", "2"});
   CHECK(texts(7, 7) == std::vector<std::string>{"7"});
   CHECK(texts(0, 39).size() <= 8);
-  report::Curve curve;
-  curve.name = "loss";
-  for (const double x : {7.5, 40.0})
-    curve.spread.push_back({.x = x, .lowest = 1, .low = 1, .middle = 1, .high = 1, .highest = 1});
-  report::Chart chart{"loss", "step", "loss", "", {curve}};
-  CHECK(report::description_of(chart) == "loss: from 1 at about step 8 to 1 at step 40.");
+}
+
+TEST_CASE("line plot: the text has the first and the last points, not means of buckets") {
+  std::vector<report::Course> courses;
+  for (const int steps : {40, 40, 39}) {
+    report::Course& course = courses.emplace_back(0, 4);
+    for (int step = 1; step <= steps; ++step)
+      course.add(step, 100.0 - step + static_cast<double>(courses.size()));
+    course.add(steps + 1, std::nan(""));
+  }
+  const auto text_of = [&](std::size_t runs, const std::string& x) {
+    const std::span<report::Course> some = std::span(courses).first(runs);
+    report::Curve curve{.name = "loss", .spread = report::spread_of(some), .runs = runs};
+    curve.ends = report::ends_of(some);
+    return report::description_of({"loss", x, "loss", "", {curve}});
+  };
+  CHECK(text_of(1, "step") == "loss: from 100 at step 1 to 61 at step 40.");
+  CHECK(text_of(3, "step") ==
+        "loss: median of 3 runs from 101 at step 1 to 61.5 at step 40 (2 runs), there between 61 "
+        "and 62.");
+  CHECK(text_of(1, "time since the start [s]") == "loss: from 100 at 1 s to 61 at 40 s.");
 }
 
 TEST_CASE("axis: numbers at their ends do not end it") {

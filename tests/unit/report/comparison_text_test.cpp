@@ -139,6 +139,15 @@ TEST_CASE("report: churn is told of predictions, and intervals with their median
   CHECK_FALSE(test::contains(comparison_text(equal_pair()), "churn"));
 }
 
+TEST_CASE("report: a side without a value of performance has a dash") {
+  spec::Comparison comparison = equal_pair();
+  const double none = std::nan("");
+  comparison.performance = {{"one-sided", "s", none, 2, 0, 2}};
+  const std::string text = comparison_text(comparison);
+  CHECK(test::contains(text, "one-sided [s]  -  2"));
+  CHECK_FALSE(test::contains(text, "nan"));
+}
+
 TEST_CASE("report: a comparison ends with its result, ended by a newline") {
   const std::string text = comparison_text(diverged_pair());
   const auto last_line = text.rfind('\n', text.size() - 2);

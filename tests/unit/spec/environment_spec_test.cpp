@@ -4,6 +4,7 @@
 
 #include <sabath/base/text/json_reader.hpp>
 #include <sabath/spec/environment_spec.hpp>
+#include <sabath/spec/package_lock.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -171,6 +172,19 @@ TEST_CASE("environment: what is wrong with images and packages of conda is told"
   CHECK(problem_of([] {
           one_layer(R"("kind": "container", "image": "x", "binds": ["data"])");
         }).says("'data' is not a bind"));
+  for (const std::string wrong : {"x=>4", "x==4 --hash=sha256:aa", "x=4", "x>1<2", "x>", "x,>1"}) {
+    CHECK(problem_of([&] {
+            one_layer(R"("kind": "pip", "requirements": [")" + wrong + "\"]");
+          }).says("'" + wrong + "' is not a package with versions"));
+  }
+  for (const std::string right : {"x",
+                                  "x[a, b] >= 1.0, < 2",
+                                  "x (>=1)",
+                                  "x~=1!2.0.post1",
+                                  "x===1",
+                                  "x==1.*,!=1.2+cu12; python_version < '3.12'",
+                                  "x>=1,"})
+    CHECK(spec::required_package(right) == "x");
   CHECK(problem_of([] {
           one_layer(R"("kind": "conda", "requirements": ["-c x"], "channels": ["c"])");
         }).says("'-c x' is not a package with versions"));

@@ -37,6 +37,7 @@ TEST_CASE("shown value: of performance the median after the warm-up, else the la
 TEST_CASE("group name: keys with their values, sides, and all runs") {
   CHECK(group_name({"dropout", "lr"}, {"0", "0.25"}) == "dropout 0, lr 0.25");
   CHECK(group_name({"host"}, {""}) == "host (none)");
+  CHECK(group_name({"hidden"}, {shown_text("")}) == "hidden (empty)");
   CHECK(group_name({"side"}, {"A"}) == "A");
   CHECK(group_name({}, {}) == "all runs");
 }

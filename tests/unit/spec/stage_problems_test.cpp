@@ -103,6 +103,8 @@ TEST_CASE("stage: outputs stay in their folder") {
               .says("/stages/0/outputs/0: '" + std::string(path) + "' is not a relative path"));
   }
   CHECK(with(0, "outputs", {"x.h5", "x.h5"}).says("/stages/0/outputs/1: 'x.h5' stands twice"));
+  CHECK(with(0, "outputs", nlohmann::ordered_json::array({"**/x.h5"}))
+            .says("/stages/0/outputs/0: '**/x.h5' has '**'"));
 }
 
 TEST_CASE("stage: run is an argument vector or says that it wants a shell") {

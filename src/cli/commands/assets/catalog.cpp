@@ -35,7 +35,7 @@ int catalog_reindex(Workspace& workspace) {
   app::index_documents(catalog, workspace.documents(), workspace.observer());
   workspace.answer(workspace.json()
                        ? json_answer(catalog.stats())
-                       : std::to_string(report.indexed) + " runs indexed, " +
+                       : base::counted(report.indexed, "run") + " indexed, " +
                              std::to_string(report.unreadable) + " could not be read\n");
   return report.unreadable == 0 ? exit_done : exit_no;
 }

@@ -13,6 +13,7 @@
 #include <sabath/home/run_files.hpp>
 #include <sabath/report/text.hpp>
 #include <sabath/spec/script_recipe.hpp>
+#include <sabath/spec/shown_value.hpp>
 
 #include <fmt/format.h>
 
@@ -55,7 +56,7 @@ std::vector<std::string> conditions_of(const spec::ValueLists& when) {
   for (const auto& [name, values] : when) {
     std::vector<std::string> words;
     for (const spec::ParameterValue& value : values)
-      words.push_back(spec::to_string(value));
+      words.push_back(spec::shown_text(spec::to_string(value)));
     conditions.push_back("when " + name + " is " + joined(words, " | "));
   }
   return conditions;
@@ -95,10 +96,12 @@ std::string recipe_text(const spec::Recipe& recipe) {
       text += line("data",
                    role + ": " + asset + (when.empty() ? "" : ", " + joined(conditions_of(when))));
   }
+  if (const auto& file = recipe.parameter_file)
+    text += line("parameters", file->file + " (" + file->format + "), read by run --parameters");
   base::TextTable parameters({"parameter", "default", "allowed", "affects", ""});
   for (const spec::Parameter& parameter : recipe.parameters) {
     parameters.add({parameter.name,
-                    spec::to_string(parameter.default_value),
+                    spec::shown_text(spec::to_string(parameter.default_value)),
                     range_of(parameter),
                     parameter.affects_result ? "result" : "execution",
                     parameter.description});
@@ -156,7 +159,7 @@ std::string origin_text(const spec::Asset& asset) {
   }
   if (asset.code) text += line("code", asset.code->git) + line("", asset.code->commit);
   text += files_text(asset.files) + line("list", asset.list) + line("base", asset.base);
-  if (asset.limit) text += line("limit", std::to_string(*asset.limit) + " files");
+  if (asset.limit) text += line("limit", base::counted(*asset.limit, "file"));
   return text + files_text(asset.manifest);
 }
 

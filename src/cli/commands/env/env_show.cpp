@@ -132,7 +132,7 @@ std::string entry_text(const EnvironmentReport& report) {
   if (entry.size.files > 0) {
     lines.add("size",
               base::format_bytes(entry.size.disk_bytes) + " in " +
-                  std::to_string(entry.size.files) + " files");
+                  base::counted(entry.size.files, "file"));
   }
   lines.add("log", entry.log.string());
   lines.add("built", entry.built);

@@ -83,6 +83,7 @@ int run_what_is_asked(const RunOptions& options, Workspace& workspace) {
   }
   planning::RunRequest request = request_from(options, workspace);
   const std::vector<spec::StudyPoint> points = points_of(options, request);
+  note_single_lists(options, request, workspace.observer());
   check_site_options(options);
   set_place(options, request, workspace);
   if (options.dry_run) return show_dry_run(options, request, points, workspace);

@@ -73,6 +73,11 @@ bool asks_for_study(const RunOptions& options);
 std::vector<spec::StudyPoint> points_of(const RunOptions& options,
                                         const planning::RunRequest& request);
 
+/// Notes each --sweep that has one list only: ',' separates its items. After `points_of`.
+void note_single_lists(const RunOptions& options,
+                       const planning::RunRequest& request,
+                       base::Observer& observer);
+
 /// --jobs as a number; 0: as many as fit. Throws Error{usage}.
 int jobs_of(const RunOptions& options);
 

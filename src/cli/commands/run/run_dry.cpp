@@ -7,6 +7,7 @@
 #include <sabath/compare/statistical_power.hpp>
 #include <sabath/planning/expand_study.hpp>
 #include <sabath/report/text.hpp>
+#include <sabath/spec/shown_value.hpp>
 
 #include <fmt/format.h>
 
@@ -189,7 +190,7 @@ int show_dry_run(const RunOptions& options,
                      (request.task.empty() ? "" : ", task " + request.task) + "\n";
   for (const auto& [name, value] : plan.parameters) {
     if (std::ranges::find(varied, name) != varied.end()) continue;
-    text += "  " + name + " = " + base::printable(spec::to_string(value)) + "\n";
+    text += "  " + name + " = " + base::printable(spec::shown_text(spec::to_string(value))) + "\n";
   }
   text += seeds_text(points);
   for (const spec::PlannedStage& stage : plan.stages) {

@@ -251,6 +251,18 @@ std::vector<spec::StudyPoint> points_of(const RunOptions& options,
   return planning::expand_study(request.recipe, study, request.set, options.seed);
 }
 
+void note_single_lists(const RunOptions& options,
+                       const planning::RunRequest& request,
+                       base::Observer& observer) {
+  for (const std::string& text : options.sweep) {
+    const std::string name = text.substr(0, text.find('='));
+    const bool is_list = request.recipe.parameter(name)->type == spec::ParameterType::list;
+    if (!is_list || text.find(';') != text.npos || text.find(',') == text.npos) continue;
+    observer.note("--sweep: '" + base::printable(text) +
+                  "' is one value, a list; ';' separates several lists");
+  }
+}
+
 int jobs_of(const RunOptions& options) {
   if (options.jobs.empty()) return 1;
   if (options.jobs == "all") return 0;

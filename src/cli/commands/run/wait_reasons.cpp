@@ -22,16 +22,6 @@ constexpr std::chrono::minutes between_reasons{1};
 /// Of the reasons that were reported.
 constexpr std::size_t most_known = 1000;
 
-/// Without its numbers, which may differ each time the scheduler is asked.
-std::string kind_of(const std::string& reason) {
-  std::string kind;
-  for (const char c : reason) {
-    const bool is_digit = c >= '0' && c <= '9';
-    if (!is_digit || kind.empty() || kind.back() != '0') kind += is_digit ? '0' : c;
-  }
-  return kind;
-}
-
 /// "run X waits: PENDING (Resources)", "13 runs wait: 12 PENDING (Priority), 1 PENDING
 /// (Resources)".
 std::string reasons_text(const Waiting& waiting) {
@@ -64,22 +54,31 @@ std::string cancel_command(const Waiting& waiting) {
 
 }  // namespace
 
+std::string kind_of_reason(const std::string& reason) {
+  std::string kind;
+  for (const char c : reason) {
+    const bool is_digit = c >= '0' && c <= '9';
+    if (!is_digit || kind.empty() || kind.back() != '0') kind += is_digit ? '0' : c;
+  }
+  return kind;
+}
+
 void WaitReasons::tell(const std::vector<batch::WatchedRun>& runs) {
   Waiting waiting;
   std::map<std::string, Waiting> stuck;
   for (const batch::WatchedRun& run : runs) {
     if (!run.goes_on() || run.waits_for.empty()) continue;
-    Waiting& its = run.is_stuck ? stuck[kind_of(run.waits_for)] : waiting;
+    Waiting& its = run.is_stuck ? stuck[kind_of_reason(run.waits_for)] : waiting;
     its[run.waits_for].push_back(&run);
   }
   for (const auto& [kind, reasons] : stuck) {
     if (!warned_.insert(kind).second) continue;
-    workspace_.observer().warn(reasons_text(reasons) + ", which as a rule does not pass by itself",
+    workspace_.observer().warn(reasons_text(reasons) + stays_so,
                                "'" + cancel_command(reasons) + "' ends what cannot start");
   }
   std::set<std::string> reasons;
   for (const auto& [reason, members] : waiting)
-    reasons.insert(kind_of(reason));
+    reasons.insert(kind_of_reason(reason));
   const bool is_known =
       runs.size() == 1 ? reasons == told_
                        : std::includes(told_.begin(), told_.end(), reasons.begin(), reasons.end());

@@ -12,6 +12,12 @@
 
 namespace sabath::cli {
 
+/// Follows a reason that does not pass by itself.
+inline constexpr const char* stays_so = ", which as a rule does not pass by itself";
+
+/// Without its numbers, which may differ each time the scheduler is asked.
+std::string kind_of_reason(const std::string& reason);
+
 /// Tells a person who waits why runs wait. Prints a reason when one of its kind comes up, at most
 /// once a minute. Prints at once a reason that does not pass by itself.
 class WaitReasons {

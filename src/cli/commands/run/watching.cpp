@@ -161,7 +161,7 @@ constexpr std::array in_order{RunState::ok,
 
 std::string detail_of(const batch::WatchedRun& run) {
   const std::string text = base::printable(run.detail);
-  return run.is_stuck ? text + ", which as a rule does not pass by itself" : text;
+  return run.is_stuck ? text + stays_so : text;
 }
 
 /// What most of those that are planned wait for.
@@ -202,6 +202,18 @@ std::string rows_text(const std::vector<batch::WatchedRun>& runs, bool every) {
   if (table.empty()) return "";
   return table.text() + (left > 0 ? "... and " + std::to_string(left) + " more\n" : "");
 }
+
+/// Notes how a job stands, each kind of reason once.
+struct NewsOfJob {
+  const std::string& job;
+  base::Observer& observer;
+  std::set<std::string> known{};
+
+  void add(const std::string& text, bool is_stuck) {
+    if (known.insert(kind_of_reason(text)).second)
+      observer.note("job " + job + ": " + text + (is_stuck ? stays_so : ""));
+  }
+};
 
 /// Shows the progress of runs that are waited for, and names those that ended badly.
 struct NewsOfRuns {
@@ -357,9 +369,7 @@ AwaitedJob await_file(const std::vector<std::filesystem::path>& files,
   std::optional<base::SteadyTime> asked;
   std::optional<base::SteadyTime> ended;
   std::error_code code;
-  const auto tell = [&](bool finished) {
-    workspace.observer().progress({"job " + job + " " + view.state, 0, {}, false, finished});
-  };
+  NewsOfJob news{job, workspace.observer()};
   const auto is_there = [&](const std::filesystem::path& file) {
     return std::filesystem::exists(file, code);
   };
@@ -370,15 +380,15 @@ AwaitedJob await_file(const std::vector<std::filesystem::path>& files,
     if (!asked || now - *asked > between_looks) {
       asked = now;
       view = view_of(job, site, workspace).value_or(view);
-      const bool is_end = is_over(view) || (leaves_stuck && view.phase == spec::JobPhase::pending &&
-                                            batch::is_stuck(scheduler, view.text()));
+      const bool is_stuck =
+          view.phase == spec::JobPhase::pending && batch::is_stuck(scheduler, view.text());
+      const bool is_end = is_over(view) || (leaves_stuck && is_stuck);
       if (!is_end) ended.reset();
       if (is_end && !ended) ended = now;
-      tell(false);
+      if (!is_over(view) && !view.state.empty()) news.add(view.text(), is_stuck);
     }
     workspace.clock().sleep_for(std::chrono::milliseconds(100));
   }
-  tell(true);
   const bool has_ended = is_over(view);
   return {std::move(view), has_ended};
 }
