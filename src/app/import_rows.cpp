@@ -3,6 +3,7 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/text/csv.hpp>
 #include <sabath/base/text/exact_number.hpp>
+#include <sabath/base/text/numbers.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/base/text/utf8.hpp>
 #include <sabath/collect/number_text.hpp>
@@ -10,7 +11,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 namespace sabath::app {
@@ -126,9 +126,7 @@ bool loses_digits(std::string_view cell, double value) {
 /// Returns the seed of "1.0", "01" and "+1": 1. Returns nothing for other texts than whole numbers
 /// from 0 on.
 std::optional<std::uint64_t> seed_of(std::string_view cell) {
-  std::uint64_t seed = 0;
-  const auto [stop, error] = std::from_chars(cell.data(), cell.data() + cell.size(), seed);
-  if (error == std::errc{} && stop == cell.data() + cell.size()) return seed;
+  if (const auto seed = base::number_in<std::uint64_t>(cell)) return seed;
   const auto whole = is_plain(cell) ? collect::whole_number_of(cell) : std::nullopt;
   if (!whole || *whole < 0) return std::nullopt;
   return static_cast<std::uint64_t>(*whole);

@@ -5,6 +5,7 @@
 #include <sabath/base/file.hpp>
 #include <sabath/base/process/process_identity.hpp>
 #include <sabath/base/text/json_reader.hpp>
+#include <sabath/base/text/numbers.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/base/version.hpp>
 #include <sabath/home/dated_folder.hpp>
@@ -16,7 +17,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <set>
 
@@ -70,11 +70,8 @@ std::set<std::uint64_t> rows_present(const catalog::Catalog& catalog,
   std::set<std::uint64_t> rows;
   const std::vector<catalog::RunRow> runs = catalog.select("tag=" + tag, now);
   const auto numbers = catalog.values_of(runs, row_item);
-  for (const std::string& text : numbers.value_or(std::vector<std::string>{})) {
-    std::uint64_t number = 0;
-    std::from_chars(text.data(), text.data() + text.size(), number);
-    rows.insert(number);
-  }
+  for (const std::string& text : numbers.value_or(std::vector<std::string>{}))
+    rows.insert(base::leading_number<std::uint64_t>(text).value_or(0));
   return rows;
 }
 

@@ -4,11 +4,11 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/text/csv.hpp>
 #include <sabath/base/text/exact_number.hpp>
+#include <sabath/base/text/numbers.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -34,14 +34,12 @@ std::optional<double> number(std::string_view cell) {
   cell = csv_cell(cell);
   if (base::is_absent_cell(cell)) return std::numeric_limits<double>::quiet_NaN();
   if (cell.starts_with('+')) cell.remove_prefix(1);
-  double value = 0;
-  const auto [end, code] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-  if (end != cell.data() + cell.size() || code == std::errc::invalid_argument) return std::nullopt;
-  if (code == std::errc::result_out_of_range) return std::nullopt;
+  const auto value = base::number_in<double>(cell);
+  if (!value) return std::nullopt;
   const bool is_whole = cell.find_first_not_of("-0123456789") == std::string_view::npos;
-  if (is_whole && std::abs(value) >= base::first_inexact_whole) return std::nullopt;
-  const auto exact = base::exact_decimal(cell, value);
-  return exact && exact->rest == 0 ? std::optional(value) : std::nullopt;
+  if (is_whole && std::abs(*value) >= base::first_inexact_whole) return std::nullopt;
+  const auto exact = base::exact_decimal(cell, *value);
+  return exact && exact->rest == 0 ? value : std::nullopt;
 }
 
 /// "007", "-01": identifiers, whose zeros count.

@@ -4,11 +4,11 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/text/numbers.hpp>
 
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <charconv>
 #include <iterator>
 #include <utility>
 
@@ -204,9 +204,8 @@ std::optional<std::uint64_t> OnnxValues::number_of(const OnnxTensor& tensor,
                                                    const char* key) const {
   const std::string text = value_of(tensor, key);
   if (text.empty()) return std::nullopt;
-  std::uint64_t number = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (code != std::errc{} || end != text.data() + text.size()) {
+  const auto number = base::number_in<std::uint64_t>(text);
+  if (!number) {
     fail("the values of '" + tensor.name + "' have an offset or a length that is not a number");
   }
   return number;

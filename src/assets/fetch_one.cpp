@@ -43,13 +43,10 @@ std::optional<bool> still_there(const cache::SourceRecord& record,
 spec::AssetFile with_published(spec::AssetFile file, const FetchTools& tools) {
   for (std::size_t i = 0; file.digests.empty() && i < file.sources.size(); ++i) {
     const std::string& url = file.sources[i];
-    const auto asked = std::ranges::find_if(tools.fetchers, [&](const auto& each) {
-      const auto schemes = each->schemes();
-      return std::ranges::find(schemes, url.substr(0, url.find(':'))) != schemes.end();
-    });
-    if (asked == tools.fetchers.end()) continue;
+    const auto able = fetch::fetchers_for(tools.fetchers, url);
+    if (able.empty()) continue;
     try {
-      const auto said = (*asked)->published(url, tools.stop);
+      const auto said = able.front()->published(url, tools.stop);
       if (!said) continue;
       file.digests = said->digests;
       if (!file.size_bytes) file.size_bytes = said->size_bytes;

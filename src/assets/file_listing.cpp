@@ -127,12 +127,10 @@ Files manifest_of(const spec::Asset& asset, std::optional<std::uint64_t> limit) 
 }  // namespace
 
 fetch::Fetcher* lister_of(const std::string& url, const FetchTools& tools) {
-  const auto found = std::ranges::find_if(tools.fetchers, [&](const auto& each) {
-    const auto schemes = each->schemes();
-    const std::string scheme = url.substr(0, url.find(':'));
-    return std::ranges::find(schemes, scheme) != schemes.end() && each->names_many(url);
-  });
-  return found == tools.fetchers.end() ? nullptr : found->get();
+  const auto able = fetch::fetchers_for(tools.fetchers, url);
+  const auto found =
+      std::ranges::find_if(able, [&](const auto* one) { return one->names_many(url); });
+  return found == able.end() ? nullptr : *found;
 }
 
 std::optional<base::Digest> list_object(const spec::Asset& asset, const FetchTools& tools) {

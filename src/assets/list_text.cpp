@@ -2,12 +2,11 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/text/codes.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/base/text/utf8.hpp>
-#include <sabath/fetch/displayed_url.hpp>
 
 #include <array>
-#include <charconv>
 #include <set>
 
 namespace sabath::assets {
@@ -17,19 +16,6 @@ constexpr std::size_t shown_problems = 5;
 
 std::string_view path_part(std::string_view url) {
   return url.substr(0, url.find_first_of("?#"));
-}
-
-std::string decoded(std::string_view text) {
-  std::string plain;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    unsigned char byte = 0;
-    const char* const digits = text.data() + i + 1;
-    const bool is_coded = text[i] == '%' && i + 2 < text.size() &&
-                          std::from_chars(digits, digits + 2, byte, 16).ptr == digits + 2;
-    plain += is_coded ? static_cast<char>(byte) : text[i];
-    if (is_coded) i += 2;
-  }
-  return plain;
 }
 
 bool is_url(std::string_view text) {
@@ -61,7 +47,7 @@ spec::AssetFile file_of(std::string_view line, const std::string& base) {
   if (is_url(line)) {
     file.sources = {std::string(line)};
     file.path = line.starts_with(base) && line.size() > base.size()
-                    ? decoded(path_part(line.substr(base.size())))
+                    ? base::percent_decoded(path_part(line.substr(base.size())))
                     : name_at_end(file.sources.front());
     return file;
   }
@@ -87,7 +73,7 @@ std::string name_at_end(const std::string& url) {
     return name_at_end(url.substr(hash + 1));
   }
   const std::string_view path = path_part(url);
-  const std::string name = decoded(path.substr(path.rfind('/') + 1));
+  const std::string name = base::percent_decoded(path.substr(path.rfind('/') + 1));
   const bool fit = base::is_safe_relative_path(name) && name.find('/') == std::string::npos &&
                    base::is_utf8_without_controls(name) && name != ".";
   return fit ? name : "download";
@@ -95,7 +81,7 @@ std::string name_at_end(const std::string& url) {
 
 std::string url_beneath(const std::string& base, const std::string& path) {
   return (base.ends_with('/') ? base : base + '/') +
-         fetch::percent_encoded(path, "-._~/!$'()*+,=:@");
+         base::percent_encoded(path, "-._~/!$'()*+,=:@");
 }
 
 std::vector<spec::AssetFile> parse_list(std::string_view text,

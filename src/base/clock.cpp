@@ -1,4 +1,5 @@
 #include <sabath/base/clock.hpp>
+#include <sabath/base/text/numbers.hpp>
 
 #include <fmt/format.h>
 
@@ -16,10 +17,8 @@ using std::chrono::duration_cast;
 /// Reads exactly `digits` decimal digits at the front of `text` and removes them.
 std::optional<int> take_number(std::string_view& text, std::size_t digits) {
   if (text.size() < digits || text.starts_with('-')) return std::nullopt;
-  int value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + digits, value);
-  if (error != std::errc{} || end != text.data() + digits) return std::nullopt;
-  text.remove_prefix(digits);
+  const auto value = number_in<int>(text.substr(0, digits));
+  if (value) text.remove_prefix(digits);
   return value;
 }
 
@@ -78,15 +77,13 @@ std::optional<std::chrono::seconds> parse_clock_form(std::string_view text) {
 
 /// Slurm's "days-hours", "days-hours:minutes" and "days-hours:minutes:seconds" (sbatch(1)).
 std::optional<std::chrono::seconds> parse_days_form(std::string_view text, std::size_t hyphen) {
-  std::int64_t days = 0;
-  const char* const last = text.data() + hyphen;
-  const auto [end, error] = std::from_chars(text.data(), last, days);
-  if (error != std::errc{} || end != last || days < 0 || days > 1'000'000) return std::nullopt;
+  const auto days = number_in<std::int64_t>(text.substr(0, hyphen));
+  if (!days || *days < 0 || *days > 1'000'000) return std::nullopt;
   std::string clock(text.substr(hyphen + 1));
   for (auto colons = std::count(clock.begin(), clock.end(), ':'); colons < 2; ++colons)
     clock += ":00";
   const auto rest = parse_clock_form(clock);
-  return rest ? std::optional(std::chrono::days(days) + *rest) : std::nullopt;
+  return rest ? std::optional(std::chrono::days(*days) + *rest) : std::nullopt;
 }
 
 /// "7d"; the value is small enough for any unit.

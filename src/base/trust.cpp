@@ -1,4 +1,5 @@
 #include <sabath/base/error.hpp>
+#include <sabath/base/text/numbers.hpp>
 #include <sabath/base/trust.hpp>
 #include <sabath/base/unique_fd.hpp>
 #include <sabath/base/write_access.hpp>
@@ -11,7 +12,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <deque>
 #include <map>
@@ -69,14 +69,6 @@ std::vector<gid_t> groups_of(uid_t user) {
         groups.clear();
       });
   return groups;
-}
-
-std::optional<unsigned> number_in(const std::string& text) {
-  unsigned number = 0;
-  const char* const last = text.data() + text.size();
-  const auto [end, code] = std::from_chars(text.data(), last, number);
-  if (code != std::errc{} || end != last) return std::nullopt;
-  return number;
 }
 
 /// Whom a POSIX access control list lets write, besides the owner and the owning group.
@@ -203,7 +195,7 @@ std::optional<unsigned> user_id(const std::string& name) {
         return ::getpwnam_r(name.c_str(), &entry, buffer.data(), buffer.size(), &found);
       },
       [&](const passwd& entry) { id = entry.pw_uid; });
-  return id ? id : number_in(name);
+  return id ? id : number_in<unsigned>(name);
 }
 
 std::optional<unsigned> group_id(const std::string& name) {
@@ -213,7 +205,7 @@ std::optional<unsigned> group_id(const std::string& name) {
         return ::getgrnam_r(name.c_str(), &entry, buffer.data(), buffer.size(), &found);
       },
       [&](const group& entry) { id = entry.gr_gid; });
-  return id ? id : number_in(name);
+  return id ? id : number_in<unsigned>(name);
 }
 
 /// Goes the way that the kernel goes, component by component and through every link, so that each

@@ -2,13 +2,13 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/text/exact_number.hpp>
+#include <sabath/base/text/numbers.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/spec/parameter.hpp>
 #include <sabath/spec/run_record.hpp>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 
 namespace sabath::catalog {
@@ -36,9 +36,8 @@ RunReference parse_reference(std::string_view text, std::string_view whole) {
   if (is_last) rest.remove_prefix(last.size());
   if (is_last && rest.empty()) return {back, false, {}};
   if (is_last && rest.starts_with('~')) {
-    const char* end = rest.data() + rest.size();
-    const auto [stop, error] = std::from_chars(rest.data() + 1, end, back);
-    if (error == std::errc{} && stop == end) return {back, false, {}};
+    const auto number = base::number_in<decltype(back)>(rest.substr(1));
+    if (number) return {*number, false, {}};
   }
   refuse(
       whole,
@@ -94,11 +93,9 @@ void add_comparison(Condition& condition, const Column& column, std::string_view
 /// have a fraction. Whole numbers that one double is nearest to are different values.
 void add_parameter(Condition& condition, const std::string& name, std::string_view value) {
   condition.texts.push_back(name);
-  double number = 0;
-  const char* const end = value.data() + value.size();
-  const auto [stop, error] = std::from_chars(value.data(), end, number);
-  if (value.empty() || error != std::errc{} || stop != end)
-    return add_comparison(condition, parameter, value);
+  const auto read = base::number_in<double>(value);
+  if (!read) return add_comparison(condition, parameter, value);
+  const double number = *read;
   const auto exact = base::exact_decimal(value, number);
   if (!exact) return add_comparison(condition, parameter, value);
   condition.sql += std::string(parameter.before) + " in (?, ?, ?)" + std::string(parameter.after);

@@ -2,7 +2,6 @@
 
 #include "answers.hpp"
 #include "exit_status.hpp"
-#include "option_checks.hpp"
 #include "option_parser.hpp"
 #include "workspace.hpp"
 

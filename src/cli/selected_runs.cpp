@@ -1,6 +1,6 @@
 #include "selected_runs.hpp"
 
-#include "option_checks.hpp"
+#include "option_parser.hpp"
 
 #include <sabath/base/text/text_table.hpp>
 

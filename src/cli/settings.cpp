@@ -1,16 +1,16 @@
 #include "settings.hpp"
 
-#include "option_checks.hpp"
+#include "option_parser.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/process/variables.hpp>
+#include <sabath/base/text/pieces.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/base/text/utf8.hpp>
 #include <sabath/base/trust.hpp>
 
 #include <optional>
-#include <sstream>
 
 namespace sabath::cli {
 namespace {
@@ -117,11 +117,8 @@ cache::CacheOptions read_cache_options(const base::Environment& environment,
       options.lower.push_back(fs::absolute(path));
     return options;
   }
-  std::istringstream paths(given->second);
-  for (std::string path; std::getline(paths, path, ':');) {
-    if (!path.empty())
-      options.lower.push_back(utf8_place("SABATH_LOWER_CACHES", fs::absolute(path)));
-  }
+  for (const std::string& path : base::split(given->second, ':'))
+    options.lower.push_back(utf8_place("SABATH_LOWER_CACHES", fs::absolute(path)));
   return options;
 }
 

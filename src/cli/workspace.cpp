@@ -1,7 +1,7 @@
 #include "workspace.hpp"
 
 #include "log.hpp"
-#include "option_checks.hpp"
+#include "option_parser.hpp"
 
 #include <sabath/app/index_runs.hpp>
 #include <sabath/assets/fetch_packages.hpp>

@@ -6,6 +6,7 @@
 #include <sabath/base/digest.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/text/exact_number.hpp>
+#include <sabath/base/text/numbers.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/collect/number_text.hpp>
 
@@ -14,7 +15,6 @@
 #include <rapidjson/error/en.h>
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <map>
 #include <optional>
@@ -131,12 +131,9 @@ std::optional<std::int32_t> rank_of(const std::string& name) {
   constexpr std::string_view tail = ".jsonl";
   if (!name.starts_with(head) || !name.ends_with(tail)) return std::nullopt;
   if (name.size() <= head.size() + tail.size()) return std::nullopt;
-  std::int32_t rank = 0;
-  const char* begin = name.data() + head.size();
-  const char* end = name.data() + name.size() - tail.size();
-  const auto [stop, error] = std::from_chars(begin, end, rank);
-  if (error != std::errc{} || stop != end || rank < 0) return std::nullopt;
-  return rank;
+  const auto rank = base::number_in<std::int32_t>(
+      std::string_view(name).substr(head.size(), name.size() - head.size() - tail.size()));
+  return rank && *rank >= 0 ? rank : std::nullopt;
 }
 
 /// Joins values that were reported one after another, each once. Cuts long lists, as of a generator

@@ -1,5 +1,6 @@
 #include "metric_line.hpp"
 
+#include <sabath/base/text/numbers.hpp>
 #include <sabath/collect/number_text.hpp>
 
 #include <rapidjson/error/en.h>
@@ -7,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -64,13 +64,8 @@ class LineHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, LineH
   /// Numbers come as they are written, so that no digit of a whole one is lost.
   bool RawNumber(const char* text, rapidjson::SizeType length, bool) {
     const std::string_view digits(text, length);
-    const char* const end = text + length;
-    std::int64_t whole = 0;
-    const auto read = std::from_chars(text, end, whole);
-    if (read.ec == std::errc{} && read.ptr == end) return integer(whole);
-    std::uint64_t large = 0;
-    const auto again = std::from_chars(text, end, large);
-    if (again.ec == std::errc{} && again.ptr == end) return unsigned_integer(large);
+    if (const auto whole = base::number_in<std::int64_t>(digits)) return integer(*whole);
+    if (const auto large = base::number_in<std::uint64_t>(digits)) return unsigned_integer(*large);
     if (is_index()) return place(digits);
     if (const auto number = exact_number_of(digits)) return real(*number);
     return refuse(number_problem(digits));

@@ -1,4 +1,5 @@
 #include <sabath/base/clock.hpp>
+#include <sabath/base/text/numbers.hpp>
 #include <sabath/collect/number_text.hpp>
 
 #include <algorithm>
@@ -170,9 +171,7 @@ std::optional<std::int64_t> exact_whole(std::string_view text) {
   auto digits = base::whole_digits(text, std::numeric_limits<std::int64_t>::digits10);
   if (!digits) return std::nullopt;
   if (text.starts_with('-')) digits->insert(0, 1, '-');
-  std::int64_t whole = 0;
-  const auto read = std::from_chars(digits->data(), digits->data() + digits->size(), whole);
-  return read.ec == std::errc{} ? std::optional(whole) : std::nullopt;
+  return base::leading_number<std::int64_t>(*digits);
 }
 
 }  // namespace

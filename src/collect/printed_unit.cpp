@@ -1,10 +1,10 @@
 #include "printed_unit.hpp"
 
+#include <sabath/base/text/numbers.hpp>
 #include <sabath/collect/number_text.hpp>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <string>
 #include <system_error>
@@ -182,17 +182,13 @@ std::optional<double> moved(std::string_view number, int power) {
   if (mark != std::string_view::npos) {
     std::string_view digits = number.substr(mark + 1);
     if (digits.starts_with('+')) digits.remove_prefix(1);
-    int exponent = 0;
-    if (std::from_chars(digits.data(), digits.data() + digits.size(), exponent).ec != std::errc{})
-      return std::nullopt;
+    const auto exponent = base::leading_number<int>(digits);
     constexpr int most = 100'000;  // far beyond what any number has
-    if (exponent > most || exponent < -most) return std::nullopt;
-    power += exponent;
+    if (!exponent || *exponent > most || *exponent < -most) return std::nullopt;
+    power += *exponent;
   }
   const std::string text = std::string(number.substr(0, mark)) + "e" + std::to_string(power);
-  double value = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
-  return read.ec == std::errc{} ? std::optional(value) : std::nullopt;
+  return base::leading_number<double>(text);
 }
 
 /// A unit is a count, or a count for each of something.

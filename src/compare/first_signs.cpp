@@ -1,12 +1,12 @@
 #include "first_signs.hpp"
 
 #include <sabath/base/series_sink.hpp>
+#include <sabath/base/text/pieces.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <limits>
 #include <string_view>
 
@@ -17,13 +17,6 @@ constexpr std::int64_t last = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t unplaced = last - 2;   ///< of another clock than the others
 constexpr std::int64_t by_record = last - 1;  ///< neither step nor epoch is known
 
-std::string in_lower_case(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) {
-    return static_cast<char>(std::tolower(c));
-  });
-  return text;
-}
-
 template <std::size_t n>
 bool has_any(const std::string& name, const std::array<std::string_view, n>& words) {
   return std::ranges::any_of(
@@ -33,7 +26,7 @@ bool has_any(const std::string& name, const std::array<std::string_view, n>& wor
 std::string own_name(const Finding& finding) {
   const std::string& name = finding.item.name;
   const bool has_stage = name.starts_with(finding.stage + "/");
-  return in_lower_case(has_stage ? name.substr(finding.stage.size() + 1) : name);
+  return base::lower_case(has_stage ? name.substr(finding.stage.size() + 1) : name);
 }
 
 bool is_initial_weights(const Finding& finding) {

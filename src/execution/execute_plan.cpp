@@ -124,7 +124,7 @@ class Execution {
     std::list<env::EnvironmentLease> leases;
     for (const spec::BuiltEnvironment& environment : context_.plan.environments())
       leases.emplace_back(environment);
-    const probe::GpuSession gpus(context_.node.sources);
+    const auto gpus = probe::gpu_session(context_.node.sources);
     try {
       execute_stages(stop);
     } catch (const Error& error) {

@@ -19,14 +19,6 @@ using Fetchers = std::vector<std::unique_ptr<Fetcher>>;
 /// An attempt with so much progress starts the count of failures anew.
 constexpr std::uint64_t progress_bytes = 1U << 20U;
 
-Fetcher* find_fetcher(const Fetchers& fetchers, const std::string& scheme) {
-  for (const auto& fetcher : fetchers) {
-    const auto schemes = fetcher->schemes();
-    if (std::ranges::find(schemes, scheme) != schemes.end()) return fetcher.get();
-  }
-  return nullptr;
-}
-
 Outcome unknown_scheme(const Fetchers& fetchers, const std::string& url) {
   std::vector<std::string_view> known;
   for (const auto& fetcher : fetchers) {
@@ -58,7 +50,8 @@ struct Group {
 std::vector<Group> groups_of(const std::vector<std::string>& urls, const Fetchers& fetchers) {
   std::vector<Group> groups;
   for (const std::string& url : urls) {
-    Fetcher* const fetcher = find_fetcher(fetchers, scheme_of(url));
+    const auto able = fetchers_for(fetchers, url);
+    Fetcher* const fetcher = able.empty() ? nullptr : able.front();
     const auto together = std::ranges::find_if(groups, [&](const Group& group) {
       return fetcher != nullptr && fetcher->takes_mirrors() && group.fetcher == fetcher;
     });

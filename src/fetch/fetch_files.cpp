@@ -18,7 +18,7 @@ constexpr std::uint64_t small_bytes = 8U << 20U;
 constexpr std::uint64_t unknown_size = std::numeric_limits<std::uint64_t>::max();
 
 /// Hides the progress of small files: the list is the task.
-class QuietProgress final : public base::Observer {
+class QuietProgress : public base::Observer {
  public:
   explicit QuietProgress(base::Observer& inner) : inner_(inner) {}
   void note(std::string_view text) override { inner_.note(text); }
@@ -95,18 +95,15 @@ class ReportingList final : public FileList {
 };
 
 /// Reports the progress of one file to its list.
-class PartProgress final : public base::Observer {
+class PartProgress final : public QuietProgress {
  public:
   PartProgress(ReportingList& list, std::size_t index, base::Observer& inner)
-      : list_(list), index_(index), inner_(inner) {}
-  void note(std::string_view text) override { inner_.note(text); }
-  void warn(std::string_view text, std::string_view hint) override { inner_.warn(text, hint); }
+      : QuietProgress(inner), list_(list), index_(index) {}
   void progress(const base::Progress& part) override { list_.report_part(index_, part); }
 
  private:
   ReportingList& list_;
   std::size_t index_;
-  base::Observer& inner_;
 };
 
 /// Returns the largest first where all sizes are known, which ends sooner; else as listed.

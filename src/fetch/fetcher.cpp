@@ -1,5 +1,9 @@
+#include "source_url.hpp"
+
 #include <sabath/base/error.hpp>
 #include <sabath/fetch/fetcher.hpp>
+
+#include <algorithm>
 
 namespace sabath::fetch {
 
@@ -28,6 +32,19 @@ Outcome Fetcher::fetch_tree(const std::string& url,
   throw base::Error(base::ErrorKind::usage,
                     url + ": fetcher '" + std::string(name()) + "' brings single files only",
                     "give the URLs of the files");
+}
+
+std::vector<Fetcher*> fetchers_for(const std::vector<std::unique_ptr<Fetcher>>& fetchers,
+                                   const std::string& url) {
+  const std::string scheme = scheme_of(url);
+  std::vector<Fetcher*> found;
+  for (const auto& fetcher : fetchers) {
+    const auto schemes = fetcher->schemes();
+    if (std::ranges::find(schemes, scheme) != schemes.end()) found.push_back(fetcher.get());
+  }
+  std::ranges::stable_partition(
+      found, [&](const Fetcher* one) { return one->preferred.contains(scheme); });
+  return found;
 }
 
 }  // namespace sabath::fetch

@@ -1,9 +1,9 @@
-#include "many_files.hpp"
-
 #include "attempt.hpp"
+#include "http/http_fetcher.hpp"
 #include "http/http_stream.hpp"
 #include "transfer/file_transfer.hpp"
 #include "transfer/response_writer.hpp"
+#include "transfer/transfer_state.hpp"
 #include "wrong_sources.hpp"
 
 #include <sabath/base/error.hpp>
@@ -71,8 +71,11 @@ struct SmallFile {
   Outcome outcome{};
 };
 
+/// Many small files over HTTP, each in one stream, several at a time over connections that stay
+/// open. A file that waits for its next attempt does not delay the others.
 class ManyFiles {
  public:
+  /// `alone`: the loop for files that need their own connections.
   ManyFiles(TransferTools tools, TransferLoop& alone, FileList& files, const RetryPolicy& policy)
       : tools_(std::move(tools)), alone_(alone), files_(files), policy_(policy) {}
 
@@ -85,6 +88,7 @@ class ManyFiles {
   ManyFiles(const ManyFiles&) = delete;
   ManyFiles& operator=(const ManyFiles&) = delete;
 
+  /// Throws Error{interrupted} and what `files` throws.
   void run(const std::vector<std::size_t>& indices) {
     const std::stop_callback wake_up(tools_.stop, [this] { tools_.loop.wake(); });
     while (next_ < indices.size() || active_ > 0 || !waiting_.empty() || !leftovers_.empty()) {
@@ -333,12 +337,14 @@ class ManyFiles {
 
 }  // namespace
 
-void fetch_many_files(const TransferTools& tools,
-                      TransferLoop& alone,
-                      FileList& files,
-                      const RetryPolicy& policy,
-                      const std::vector<std::size_t>& indices) {
-  ManyFiles(tools, alone, files, policy).run(indices);
+void HttpFetcher::fetch_many(FileList& files,
+                             const std::vector<std::size_t>& indices,
+                             const RetryPolicy& policy,
+                             base::Observer& observer,
+                             std::stop_token stop) {
+  const TransferTools tools{
+      shared_loop_, reachability_, options_, clock_, observer, std::move(stop)};
+  ManyFiles(tools, loop_, files, policy).run(indices);
 }
 
 }  // namespace sabath::fetch

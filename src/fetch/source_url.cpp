@@ -6,14 +6,6 @@ namespace sabath::fetch {
 
 namespace {
 
-struct CurlText {
-  char* text = nullptr;
-  CurlText() = default;
-  CurlText(const CurlText&) = delete;
-  CurlText& operator=(const CurlText&) = delete;
-  ~CurlText() { curl_free(text); }
-};
-
 std::string without(CURLU* url, std::initializer_list<CURLUPart> parts) {
   const CurlUrl copy(curl_url_dup(url));
   for (const CURLUPart part : parts)
@@ -21,12 +13,20 @@ std::string without(CURLU* url, std::initializer_list<CURLUPart> parts) {
   return url_part(copy.get(), CURLUPART_URL);
 }
 
+/// What messages show.
+std::string displayed_form(CURLU* url) {
+  return without(
+      url,
+      {CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_OPTIONS, CURLUPART_QUERY, CURLUPART_FRAGMENT});
+}
+
 }  // namespace
 
 std::string url_part(CURLU* url, CURLUPart part, unsigned flags) {
-  CurlText value;
-  if (curl_url_get(url, part, &value.text, flags) != CURLUE_OK) return {};
-  return value.text;
+  char* text = nullptr;
+  if (curl_url_get(url, part, &text, flags) != CURLUE_OK) return {};
+  const std::unique_ptr<char, decltype(&curl_free)> owned(text, curl_free);
+  return text;
 }
 
 std::string scheme_of(std::string_view url) {
@@ -54,9 +54,7 @@ std::variant<SourceUrl, Failure> read_source_url(CurlUrl handle) {
   source.path = url_part(url, CURLUPART_PATH, CURLU_URLDECODE);
   source.host = url_part(url, CURLUPART_HOST);
   source.plain = without(url, {CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_OPTIONS});
-  source.displayed = without(
-      url,
-      {CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_OPTIONS, CURLUPART_QUERY, CURLUPART_FRAGMENT});
+  source.displayed = displayed_form(url);
   if (source.host.starts_with('-')) {
     return Failure{.problem = "malformed URL: a host may not begin with '-'"};
   }
@@ -96,17 +94,6 @@ std::variant<SourceUrl, Failure> redirected(const SourceUrl& from, const std::st
   return read_source_url(std::move(handle));
 }
 
-SourceUrl SourceUrl::copy() const {
-  SourceUrl other;
-  other.handle.reset(curl_url_dup(handle.get()));
-  other.scheme = scheme;
-  other.host = host;
-  other.path = path;
-  other.plain = plain;
-  other.displayed = displayed;
-  return other;
-}
-
 bool is_loopback(std::string_view host) {
   if (host.starts_with("[::1]")) return true;
   const std::string_view name = host.substr(0, host.find(':'));
@@ -125,32 +112,10 @@ std::string name_among(const std::vector<std::string>& urls, const std::string& 
 
 std::string displayed_url(const std::string& url) {
   const CurlUrl handle(curl_url());
-  const auto code = curl_url_set(
-      handle.get(), CURLUPART_URL, url.c_str(), CURLU_NON_SUPPORT_SCHEME | CURLU_URLENCODE);
-  if (code == CURLUE_OK) {
-    return without(handle.get(),
-                   {CURLUPART_USER,
-                    CURLUPART_PASSWORD,
-                    CURLUPART_OPTIONS,
-                    CURLUPART_QUERY,
-                    CURLUPART_FRAGMENT});
-  }
+  if (curl_url_set(handle.get(), CURLUPART_URL, url.c_str(), lenient) == CURLUE_OK)
+    return displayed_form(handle.get());
   const bool may_hold_a_password = url.find('@') != std::string::npos;
   return may_hold_a_password ? scheme_of(url) + ":..." : url.substr(0, url.find_first_of("?#"));
-}
-
-std::string percent_encoded(std::string_view text, std::string_view plain) {
-  constexpr std::string_view hex = "0123456789ABCDEF";
-  std::string result;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (std::isalnum(byte) != 0 || plain.find(c) != std::string_view::npos) {
-      result += c;
-    } else {
-      result += {'%', hex[byte >> 4U], hex[byte & 15U]};
-    }
-  }
-  return result;
 }
 
 }  // namespace sabath::fetch

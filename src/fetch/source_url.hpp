@@ -21,7 +21,9 @@ struct SourceUrl {
   std::string plain{};      ///< without user and password
   std::string displayed{};  ///< without query and fragment either: what messages show
 
-  SourceUrl copy() const;
+  SourceUrl copy() const {
+    return {CurlUrl(curl_url_dup(handle.get())), scheme, host, path, plain, displayed};
+  }
 };
 
 /// Returns the scheme in lower case ("https", "doi"); empty without one. The rest may be a URL that

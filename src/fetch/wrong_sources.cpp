@@ -2,6 +2,8 @@
 
 #include "source_url.hpp"
 
+#include <sabath/base/text/pieces.hpp>
+
 #include <algorithm>
 #include <utility>
 
@@ -100,10 +102,7 @@ void WrongSources::settle(base::Observer& observer) {
 }
 
 std::string WrongSources::places(const std::string& url) const {
-  std::string places;
-  for (const std::string& source : wrong_)
-    places += (places.empty() ? "" : ", ") + source;
-  return places.empty() ? displayed_url(url) : places;
+  return wrong_.empty() ? displayed_url(url) : base::joined(wrong_, ", ");
 }
 
 std::string digest_mismatch(const std::vector<base::Digest>& expected,

@@ -2,6 +2,7 @@
 #include <sabath/base/file.hpp>
 #include <sabath/base/process/process_identity.hpp>
 #include <sabath/base/text/json_reader.hpp>
+#include <sabath/base/text/numbers.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/base/unique_fd.hpp>
 #include <sabath/base/version.hpp>
@@ -36,9 +37,8 @@ int newest_driver(const fs::path& directory) {
   for (const auto& entry : fs::directory_iterator(directory, code)) {
     const std::string name = entry.path().filename().string();
     if (!name.starts_with(driver_prefix)) continue;
-    int number = 0;
-    std::from_chars(name.data() + driver_prefix.size(), name.data() + name.size(), number);
-    newest = std::max(newest, number);
+    const auto number = base::leading_number<int>(name.substr(driver_prefix.size()));
+    newest = std::max(newest, number.value_or(0));
   }
   return newest;
 }

@@ -4,12 +4,12 @@
 
 #include <sabath/base/file.hpp>
 #include <sabath/base/process/stop_signal.hpp>
+#include <sabath/base/text/numbers.hpp>
 #include <sabath/base/text/regex.hpp>
 #include <sabath/launch/scheduler.hpp>
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <iterator>
 #include <set>
 
@@ -281,9 +281,7 @@ std::optional<std::size_t> Scheduler::largest_array(const std::stop_token& stop)
   if (!result.ok() || regex.search(result.output) != base::Regex::Outcome::found) {
     return std::nullopt;
   }
-  const std::string_view text = regex.group(1).value_or("");
-  std::size_t number = 0;
-  std::from_chars(text.data(), text.data() + text.size(), number);
+  const auto number = base::leading_number<std::size_t>(regex.group(1).value_or("")).value_or(0);
   const auto beyond = static_cast<std::size_t>(arrays.largest_beyond);
   return number > beyond ? std::optional(number - beyond) : std::nullopt;
 }

@@ -1,5 +1,6 @@
 #include "scheduler_answers.hpp"
 
+#include <sabath/base/text/numbers.hpp>
 #include <sabath/base/text/regex.hpp>
 #include <sabath/base/text/text_table.hpp>
 
@@ -22,13 +23,6 @@ std::string_view group_of(const base::Regex& regex, std::string_view name) {
   return {};
 }
 
-std::optional<std::size_t> whole_number(std::string_view text) {
-  std::size_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 std::optional<double> number_at(std::string_view& text) {
   double number = 0;
   const char* const last = text.data() + text.size();
@@ -39,7 +33,7 @@ std::optional<double> number_at(std::string_view& text) {
 }
 
 std::optional<std::size_t> task_of(const base::Regex& regex, std::string_view from0) {
-  const auto task0 = whole_number(group_of(regex, from0));
+  const auto task0 = base::number_in<std::size_t>(group_of(regex, from0));
   if (!task0 || *task0 == std::numeric_limits<std::size_t>::max()) return std::nullopt;
   return *task0 + 1;
 }
@@ -50,7 +44,7 @@ AnswerRow row_of(const base::Regex& regex) {
   row.id = group_of(regex, "id");
   const auto rest = task_of(regex, "rest0");
   row.is_rest = rest.has_value();
-  row.task = rest ? rest : whole_number(group_of(regex, "task"));
+  row.task = rest ? rest : base::number_in<std::size_t>(group_of(regex, "task"));
   if (!row.task) row.task = task_of(regex, "task0");
   row.state = text("state");
   row.how = text("how");
@@ -109,7 +103,7 @@ std::size_t task_called(const spec::SchedulerArrays& arrays,
 std::optional<double> parse_elapsed(std::string_view text) {
   double seconds = 0;
   if (const auto dash = text.find('-'); dash != std::string_view::npos) {
-    const auto days = whole_number(text.substr(0, dash));
+    const auto days = base::number_in<std::size_t>(text.substr(0, dash));
     if (!days) return std::nullopt;
     seconds = static_cast<double>(*days) * 24;
     text.remove_prefix(dash + 1);

@@ -3,6 +3,7 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/text/json_reader.hpp>
+#include <sabath/base/text/numbers.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/base/text/utf8.hpp>
 #include <sabath/planning/parameter_file.hpp>
@@ -10,7 +11,6 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <iterator>
 
@@ -55,16 +55,10 @@ Json scalar_of(const YAML::Node& node) {
       std::string_view(text).substr(text.find_first_of("+-") == 0 ? 1 : 0);
   if (digits.size() > 1 && digits.front() == '0' && digits[1] >= '0' && digits[1] <= '9')
     return text;
-  const char* const last = text.data() + text.size();
-  const char* const first = text.data() + (text.starts_with('+') ? 1 : 0);
-  std::int64_t whole = 0;
-  if (const auto read = std::from_chars(first, last, whole);
-      read.ec == std::errc{} && read.ptr == last)
-    return whole;
-  double number = 0;
-  if (const auto read = std::from_chars(first, last, number);
-      read.ec == std::errc{} && read.ptr == last && std::isfinite(number))
-    return number;
+  const auto plain = std::string_view(text).substr(text.starts_with('+') ? 1 : 0);
+  if (const auto whole = base::number_in<std::int64_t>(plain)) return *whole;
+  const auto number = base::number_in<double>(plain);
+  if (number && std::isfinite(*number)) return *number;
   return text;
 }
 

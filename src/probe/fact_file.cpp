@@ -1,10 +1,11 @@
 #include "fact_file.hpp"
 
+#include <sabath/base/text/numbers.hpp>
+#include <sabath/base/text/pieces.hpp>
 #include <sabath/base/unique_fd.hpp>
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -17,12 +18,6 @@ constexpr std::size_t limit_bytes = std::size_t{16} << 20U;
 constexpr std::string_view white = " \t\r\n";
 
 }  // namespace
-
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(white);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(white) - first + 1);
-}
 
 std::optional<std::string> read_fact(const std::filesystem::path& path) {
   const base::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -43,10 +38,7 @@ std::optional<std::string> read_fact(const std::filesystem::path& path) {
 }
 
 std::optional<std::uint64_t> parse_number(std::string_view text) {
-  std::uint64_t number = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (problem != std::errc{}) return std::nullopt;
-  return number;
+  return base::leading_number<std::uint64_t>(text);
 }
 
 std::optional<std::uint64_t> read_number(const std::filesystem::path& path) {
@@ -74,8 +66,8 @@ std::string_view find_field(std::string_view text, std::string_view key) {
     const auto end = std::min(text.find('\n', at), text.size());
     const auto line = text.substr(at, end - at);
     const auto colon = line.find(':');
-    if (colon != std::string_view::npos && trimmed(line.substr(0, colon)) == key) {
-      return trimmed(line.substr(colon + 1));
+    if (colon != std::string_view::npos && base::trimmed(line.substr(0, colon)) == key) {
+      return base::trimmed(line.substr(colon + 1));
     }
     at = end + 1;
   }

@@ -26,6 +26,4 @@ std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folde
 /// and /proc/PID/status; empty without one.
 std::string_view find_field(std::string_view text, std::string_view key);
 
-std::string_view trimmed(std::string_view text);
-
 }  // namespace sabath::probe

@@ -1,6 +1,8 @@
 #include "fact_file.hpp"
 #include "probes.hpp"
 
+#include <sabath/base/text/pieces.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -23,10 +25,7 @@ std::optional<std::string> state_word(const fs::path& file) {
   auto text = read_fact(file);
   if (!text) return std::nullopt;
   if (const auto colon = text->find(": "); colon != std::string::npos) text->erase(0, colon + 2);
-  std::transform(text->begin(), text->end(), text->begin(), [](unsigned char c) {
-    return static_cast<char>(std::tolower(c));
-  });
-  return text;
+  return base::lower_case(*text);
 }
 
 /// Documentation/ABI/testing/sysfs-class-net. Links that are down, and most virtual ones, have no
@@ -80,7 +79,7 @@ void look_at_fabric(const fs::path& folder, std::vector<DeviceFacts>& devices) {
 
 }  // namespace
 
-/// Not kept: links go up and down at any time.
+/// State and speed of network devices. Not kept: they go up and down at any time.
 void probe_links(const ProbeSources& sources, base::ProcessRunner&, spec::HostFacts& facts) {
   for (DeviceFacts& device : facts.devices) {
     if (device.kind == "network")

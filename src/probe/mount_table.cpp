@@ -3,11 +3,11 @@
 #include "fact_file.hpp"
 
 #include <sabath/base/file.hpp>
+#include <sabath/base/text/pieces.hpp>
 #include <sabath/probe/host_probe.hpp>
 
 #include <algorithm>
 #include <array>
-#include <sstream>
 
 namespace sabath::probe {
 namespace {
@@ -36,30 +36,21 @@ std::string unescaped(std::string_view text) {
 
 }  // namespace
 
-std::vector<std::string> split(std::string_view text, char separator) {
-  std::vector<std::string> parts;
-  std::istringstream stream{std::string(text)};
-  for (std::string part; std::getline(stream, part, separator);) {
-    if (!part.empty()) parts.push_back(part);
-  }
-  return parts;
-}
-
 std::vector<Mount> read_mount_table(const std::filesystem::path& root) {
   constexpr std::string_view separator = " - ";
   std::vector<Mount> mounts;
-  for (const auto& line : split(read_fact(root / "proc/self/mountinfo").value_or(""), '\n')) {
+  for (const auto& line : base::split(read_fact(root / "proc/self/mountinfo").value_or(""), '\n')) {
     const auto dash = line.find(separator);
     if (dash == std::string::npos) continue;
-    const auto mount = split(line.substr(0, dash), ' ');
-    const auto system = split(line.substr(dash + separator.size()), ' ');
+    const auto mount = base::split(line.substr(0, dash), ' ');
+    const auto system = base::split(line.substr(dash + separator.size()), ' ');
     if (mount.size() < 6 || system.empty()) continue;
     mounts.push_back({unescaped(mount[3]),
                       unescaped(mount[4]),
                       system.front(),
                       system.size() > 2 ? unescaped(system[1]) : "",
-                      split(unescaped(mount[5]), ','),
-                      split(unescaped(system.back()), ',')});
+                      base::split(unescaped(mount[5]), ','),
+                      base::split(unescaped(system.back()), ',')});
   }
   return mounts;
 }
@@ -100,10 +91,7 @@ std::string options_text(const Mount& mount) {
   for (const auto& option : mount.super_options) {
     if (std::find(all.begin(), all.end(), option) == all.end()) all.push_back(option);
   }
-  std::string text;
-  for (const auto& option : all)
-    text += (text.empty() ? "" : ",") + without_secret(option);
-  return text;
+  return base::joined(all, ",", without_secret);
 }
 
 /// Returns the deepest mount above `path`; of several at one point, the last.

@@ -2,7 +2,6 @@
 
 #include <filesystem>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace sabath::probe {
@@ -19,8 +18,5 @@ struct Mount {
 
 /// Returns the mounts in their order: the last one at a point is visible there.
 std::vector<Mount> read_mount_table(const std::filesystem::path& root);
-
-/// Splits a text and drops empty parts.
-std::vector<std::string> split(std::string_view text, char separator);
 
 }  // namespace sabath::probe

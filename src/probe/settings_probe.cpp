@@ -1,6 +1,8 @@
 #include "fact_file.hpp"
 #include "probes.hpp"
 
+#include <sabath/base/text/pieces.hpp>
+
 #include <map>
 
 namespace sabath::probe {
@@ -70,7 +72,7 @@ void probe_settings(const ProbeSources& sources, base::ProcessRunner&, spec::Hos
   auto& settings = settings_of(facts);
   for (const auto& [name, file, form] : all_settings) {
     const auto content = read_fact(sources.root / file).value_or("");
-    const std::string text(trimmed(content));
+    const std::string text(base::trimmed(content));
     // Lists without processors are empty or "(null)".
     if (!text.empty() && text != "(null)") settings.emplace(name, in_form(text, form));
   }

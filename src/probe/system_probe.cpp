@@ -1,6 +1,8 @@
 #include "fact_file.hpp"
 #include "probes.hpp"
 
+#include <sabath/base/text/pieces.hpp>
+
 #include <sstream>
 
 #ifdef __GLIBC__
@@ -17,9 +19,8 @@ std::string os_name(const fs::path& root) {
   auto text = read_fact(root / "etc/os-release");
   if (!text) text = read_fact(root / "usr/lib/os-release");
   constexpr std::string_view key = "PRETTY_NAME=";
-  std::istringstream lines(text.value_or(""));
-  for (std::string line; std::getline(lines, line);) {
-    if (line.rfind(key, 0) != 0) continue;
+  for (const std::string& line : base::split(text.value_or(""), '\n')) {
+    if (!line.starts_with(key)) continue;
     auto value = line.substr(key.size());
     const bool quoted = value.size() >= 2 && (value.front() == '"' || value.front() == '\'') &&
                         value.back() == value.front();
@@ -44,7 +45,7 @@ double load_average(const fs::path& root) {
 
 }  // namespace
 
-/// Software beneath every run, and the load of the machine.
+/// Software beneath every run (OS, kernel, libc), and the load and governor of the machine.
 void probe_system(const ProbeSources& sources, base::ProcessRunner&, spec::HostFacts& facts) {
   const auto& root = sources.root;
   facts.os = os_name(root);

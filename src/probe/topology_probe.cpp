@@ -2,12 +2,14 @@
 #include "probes.hpp"
 
 #include <sabath/base/error.hpp>
+#include <sabath/base/text/pieces.hpp>
 
 #include <fmt/format.h>
 #include <hwloc.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <map>
 #include <tuple>
 #include <type_traits>
 
@@ -62,20 +64,15 @@ void find_caches(const Topology& topology, spec::CpuFacts& cpu) {
 }
 
 std::string kind_of(hwloc_obj_osdev_type_t type) {
-  switch (type) {
-    case HWLOC_OBJ_OSDEV_BLOCK:
-      return "storage";
-    case HWLOC_OBJ_OSDEV_GPU:
-      return "gpu";
-    case HWLOC_OBJ_OSDEV_NETWORK:
-      return "network";
-    case HWLOC_OBJ_OSDEV_OPENFABRICS:
-      return "openfabrics";
-    case HWLOC_OBJ_OSDEV_COPROC:
-      return "coprocessor";
-    default:
-      return {};
-  }
+  static const std::map<hwloc_obj_osdev_type_t, std::string> kinds{
+      {HWLOC_OBJ_OSDEV_BLOCK, "storage"},
+      {HWLOC_OBJ_OSDEV_GPU, "gpu"},
+      {HWLOC_OBJ_OSDEV_NETWORK, "network"},
+      {HWLOC_OBJ_OSDEV_OPENFABRICS, "openfabrics"},
+      {HWLOC_OBJ_OSDEV_COPROC, "coprocessor"},
+  };
+  const auto found = kinds.find(type);
+  return found == kinds.end() ? std::string() : found->second;
 }
 
 /// Returns vendor and product in words where hwloc knows them, else their PCI numbers.
@@ -85,7 +82,7 @@ std::string model_of(hwloc_obj_t device) {
     return std::string(value == nullptr ? "" : value);
   };
   const auto joined = [](const std::string& vendor, const std::string& product) {
-    return std::string(trimmed(vendor + " " + product));
+    return std::string(base::trimmed(vendor + " " + product));
   };
   if (auto own = joined(info(device, "Vendor"), info(device, "Model")); !own.empty()) return own;
   for (auto* object = device->parent; object != nullptr; object = object->parent) {

@@ -1,5 +1,6 @@
 #include "plots/labelled_lines.hpp"
 
+#include <sabath/base/text/pieces.hpp>
 #include <sabath/report/check.hpp>
 #include <sabath/report/text.hpp>
 #include <sabath/spec/shown_value.hpp>
@@ -32,10 +33,9 @@ std::string place_text(const BaselineKey& key) {
 }
 
 std::string parameters_text(const BaselineKey& key) {
-  std::string text;
-  for (const auto& [name, value] : key.parameters)
-    text += (text.empty() ? "" : ", ") + name + "=" + spec::shown_text(spec::to_string(value));
-  return text;
+  return base::joined(key.parameters, ", ", [](const auto& one) {
+    return one.first + "=" + spec::shown_text(spec::to_string(one.second));
+  });
 }
 
 std::string state_text(const BaselineEntry& entry) {

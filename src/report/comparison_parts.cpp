@@ -2,6 +2,7 @@
 
 #include "escape.hpp"
 
+#include <sabath/base/text/pieces.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/report/text.hpp>
 #include <sabath/spec/facet.hpp>
@@ -31,7 +32,7 @@ std::string environment_text(const spec::Comparison& comparison) {
 /// Lines of the diff, indented, as many as `room` permits.
 std::string diff_text(const std::string& diff, std::size_t& room) {
   std::string text;
-  const std::vector<std::string> lines = split_lines(diff);
+  const std::vector<std::string> lines = base::text_lines(diff);
   const std::size_t shown = std::min(lines.size(), room);
   for (std::size_t i = 0; i < shown; ++i)
     text += "    " + base::printable(lines[i]) + "\n";

@@ -2,6 +2,7 @@
 
 #include "plots/axis.hpp"
 
+#include <sabath/base/text/pieces.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/base/text/value_order.hpp>
 #include <sabath/report/text.hpp>
@@ -20,10 +21,8 @@ std::string states_text(const Report& report) {
   std::map<std::string, std::size_t> states;
   for (const ReportRun& run : report.runs)
     ++states[run.state];
-  std::string text;
-  for (const auto& [state, count] : states)
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, state);
-  return text;
+  return base::joined(
+      states, ", ", [](const auto& one) { return fmt::format("{} {}", one.second, one.first); });
 }
 
 std::string distinct_text(const Report& report, std::string ReportRun::*member) {
@@ -327,6 +326,27 @@ Document document_of(const Report& report) {
     if (!section.blocks.empty()) document.sections.push_back(std::move(section));
   }
   return document;
+}
+
+std::span<const ReportFormat> builtin_formats() {
+  static constexpr std::array<ReportFormat, 4> formats{{
+      {"html", {".html", ".htm"}, write_html},
+      {"markdown", {".md", ".markdown"}, write_markdown},
+      {"csv", {".csv", ""}, write_csv},
+      {"json", {".json", ""}, write_json},
+  }};
+  return formats;
+}
+
+const ReportFormat* format_of(std::string_view file_name) {
+  for (const ReportFormat& format : builtin_formats()) {
+    const bool fits = std::ranges::any_of(format.extensions, [&](std::string_view extension) {
+      return !extension.empty() && file_name.size() > extension.size() &&
+             file_name.ends_with(extension);
+    });
+    if (fits) return &format;
+  }
+  return nullptr;
 }
 
 }  // namespace sabath::report

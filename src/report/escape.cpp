@@ -1,12 +1,11 @@
 #include "escape.hpp"
 
+#include <sabath/base/text/numbers.hpp>
 #include <sabath/base/text/text_table.hpp>
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 
 namespace sabath::report {
@@ -20,11 +19,8 @@ std::size_t sequence_length(unsigned char first) {
 
 /// Whether it is a number and not a formula; it may begin with a sign.
 bool is_number(const std::string& text) {
-  if (text.find_first_not_of("0123456789+-.eE") != std::string::npos) return false;
-  double value = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  return error == std::errc{} && stop == end;
+  return text.find_first_not_of("0123456789+-.eE") == std::string::npos &&
+         base::number_in<double>(text);
 }
 
 }  // namespace
@@ -106,16 +102,6 @@ std::string exact_number(double value) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
   return fmt::format("{}", value);
-}
-
-std::vector<std::string> split_lines(std::string_view text) {
-  std::vector<std::string> lines;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    lines.emplace_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return lines;
 }
 
 }  // namespace sabath::report

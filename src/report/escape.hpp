@@ -2,7 +2,6 @@
 
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace sabath::report {
 
@@ -17,7 +16,5 @@ std::string markdown_text(std::string_view text, std::size_t longest = 400);
 std::string csv_text(std::string_view text);
 /// Shortest text that gives the same bits; "NaN", "Infinity", "-Infinity".
 std::string exact_number(double value);
-
-std::vector<std::string> split_lines(std::string_view text);
 
 }  // namespace sabath::report

@@ -1,5 +1,6 @@
 #include "plots/labelled_lines.hpp"
 
+#include <sabath/base/text/pieces.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/report/text.hpp>
 
@@ -13,11 +14,9 @@ namespace {
 constexpr std::size_t columns = 100;
 
 std::string caches_text(const spec::CpuFacts& cpu) {
-  std::string text;
-  for (const auto& [name, size_bytes] : cpu.caches_bytes) {
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, base::format_bytes(size_bytes));
-  }
-  return text;
+  return base::joined(cpu.caches_bytes, ", ", [](const auto& cache) {
+    return cache.first + " " + base::format_bytes(cache.second);
+  });
 }
 
 std::string cores_text(const spec::CpuFacts& cpu) {

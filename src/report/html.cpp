@@ -2,6 +2,7 @@
 #include "escape.hpp"
 
 #include <sabath/base/digest.hpp>
+#include <sabath/base/text/codes.hpp>
 
 #include <boost/algorithm/hex.hpp>
 #include <fmt/format.h>
@@ -14,27 +15,8 @@ namespace {
 constexpr std::size_t html_characters =
     4000;  ///< of a cell or a command, where the beginning will not do
 
-/// Hash for a content security policy, from 32 bytes as hexadecimal digits.
-std::string base64_of_hex(std::string_view hex) {
-  constexpr std::string_view letters =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  const std::string bytes = boost::algorithm::unhex(std::string(hex));
-  std::string text;
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    std::array<unsigned, 3> three{};
-    for (std::size_t k = 0; k < 3 && i + k < bytes.size(); ++k)
-      three[k] = static_cast<unsigned char>(bytes[i + k]);
-    const unsigned bits = three[0] << 16U | three[1] << 8U | three[2];
-    text += letters[bits >> 18U];
-    text += letters[bits >> 12U & 63U];
-    text += i + 1 < bytes.size() ? letters[bits >> 6U & 63U] : '=';
-    text += i + 2 < bytes.size() ? letters[bits & 63U] : '=';
-  }
-  return text;
-}
-
 std::string head_of(const Document& document) {
-  const std::string hash = base64_of_hex(base::sha256_of(html_style()).hex);
+  const std::string hash = base::base64(boost::algorithm::unhex(base::sha256_of(html_style()).hex));
   const std::string policy = fmt::format(
       "default-src 'none'; style-src 'sha256-{}'; base-uri 'none'; form-action 'none'", hash);
   return fmt::format(

@@ -1,6 +1,8 @@
 #include "document.hpp"
 #include "escape.hpp"
 
+#include <sabath/base/text/pieces.hpp>
+
 #include <algorithm>
 
 namespace sabath::report {
@@ -52,7 +54,7 @@ struct MarkdownBlock {
   std::string operator()(const Figure& figure) const {
     return "### " + markdown_text(figure.title) + "\n\n" +
            markdown_text(figure.description, markdown_characters) + "\n\n" +
-           (figure.text.empty() ? "" : fenced(plain_lines(split_lines(figure.text))));
+           (figure.text.empty() ? "" : fenced(plain_lines(base::text_lines(figure.text))));
   }
   std::string operator()(const Listing& listing) const {
     return "### " + markdown_text(listing.caption) + "\n\n" + fenced(plain_lines(listing.lines));

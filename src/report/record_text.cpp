@@ -3,6 +3,7 @@
 #include "provenance_text.hpp"
 
 #include <sabath/base/clock.hpp>
+#include <sabath/base/text/pieces.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/report/text.hpp>
 #include <sabath/spec/run_record.hpp>
@@ -45,14 +46,10 @@ std::string with_courses(const std::string& table,
                          const RecordView& view) {
   constexpr std::size_t least = 8;
   constexpr std::size_t most = 32;
-  const auto columns_in = [](std::string_view line) {
-    return static_cast<std::size_t>(std::ranges::count_if(
-        line, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
-  };
-  std::vector<std::string> lines = split_lines(table);
+  std::vector<std::string> lines = base::text_lines(table);
   std::size_t widest = 0;
   for (const std::string& line : lines)
-    widest = std::max(widest, columns_in(line));
+    widest = std::max(widest, base::code_points(line));
   if (view.columns < widest + 2 + least) return table;
   const std::size_t room = std::min(view.columns - widest - 2, most);
   std::string text = lines.front() + "\n";
@@ -60,7 +57,7 @@ std::string with_courses(const std::string& table,
     const auto found = view.courses.find(name_of(metrics[i]));
     std::string& line = lines[i + 1];
     if (found != view.courses.end()) {
-      line.resize(line.size() + widest + 2 - columns_in(line), ' ');
+      line.resize(line.size() + widest + 2 - base::code_points(line), ' ');
       line += sparkline(found->second, room, view.letters);
       line.erase(line.find_last_not_of(' ') + 1);
     }
@@ -153,8 +150,7 @@ std::string failure_text(const RunRecord& record) {
   return text;
 }
 
-std::string outputs_text(const RunRecord& record, std::size_t columns) {
-  LabelledLines lines(14, columns);
+void add_outputs(LabelledLines& lines, const RunRecord& record) {
   std::map<std::string, std::map<std::string, std::pair<std::uint64_t, std::string>>> groups;
   for (const spec::OutputRecord& output : record.outputs) {
     if (output.part_of)
@@ -187,7 +183,6 @@ std::string outputs_text(const RunRecord& record, std::size_t columns) {
     if (output.kept && *output.kept != "cache") lines.add("", *output.kept);
     if (output.as_made) lines.add("", "made as " + output.as_made->text());
   }
-  return lines.text();
 }
 
 std::string leftovers_text(const RunRecord& record) {
@@ -243,21 +238,14 @@ std::string reported_text(const std::optional<spec::Collected>& collected) {
 
 /// "simulate reused, train 12.1 s (try 2)"
 std::string stages_line(const RunRecord& record) {
-  std::string text;
-  for (const spec::StageRecord& stage : record.stages) {
-    text += (text.empty() ? "" : ", ") + stage.name + " ";
-    if (is_measured(stage)) {
-      text += base::seconds_text(stage.wall_s);
-    } else {
-      text += stage.state == "not_due" ? "not due" : stage.state;
-    }
-    if (stage.tries) text += fmt::format(" (try {})", stage.tries->size() + 1);
-  }
-  return text;
+  return base::joined(record.stages, ", ", [](const spec::StageRecord& stage) {
+    const std::string state = stage.state == "not_due" ? "not due" : stage.state;
+    return stage.name + " " + (is_measured(stage) ? base::seconds_text(stage.wall_s) : state) +
+           (stage.tries ? fmt::format(" (try {})", stage.tries->size() + 1) : "");
+  });
 }
 
-std::string head_text(const RunRecord& record, std::size_t columns) {
-  LabelledLines lines(14, columns);
+void add_head(LabelledLines& lines, const RunRecord& record) {
   lines.add("run", record.run_id);
   lines.add("state", std::string(spec::to_string(record.state)));
   lines.add("task", record.task.value_or(""));
@@ -278,7 +266,6 @@ std::string head_text(const RunRecord& record, std::size_t columns) {
   }
   for (const std::string& tag : record.tags)
     lines.add("tag", tag);
-  return lines.text();
 }
 
 using AddLines = void (*)(LabelledLines&, const RunRecord&);
@@ -341,8 +328,7 @@ void add_usage(LabelledLines& lines, const spec::RunRecord& record) {
   lines.add("energy", record.energy);
 }
 
-std::string tail_text(const RunRecord& record, std::size_t columns) {
-  LabelledLines lines(14, columns);
+void add_tail(LabelledLines& lines, const RunRecord& record) {
   add_usage(lines, record);
   std::vector<std::string> facets;
   for (const spec::Facet& facet : record.facets)
@@ -351,7 +337,6 @@ std::string tail_text(const RunRecord& record, std::size_t columns) {
   lines.add("sabath", record.sabath_version);
   lines.add_whole("again", record.reproduce);
   lines.add("", why_not_again(record));
-  return lines.text();
 }
 
 void append_part(std::string& text, const std::string& part) {
@@ -362,7 +347,7 @@ void append_part(std::string& text, const std::string& part) {
 
 std::string record_text(const RunRecord& record, const RecordView& view) {
   const std::size_t columns = view.columns;
-  std::string text = head_text(record, columns);
+  std::string text = part_text(add_head, record, columns);
   for (const AddLines add : {add_code, add_knobs, add_software})
     append_part(text, part_text(add, record, columns));
   append_part(text, failure_text(record));
@@ -370,13 +355,13 @@ std::string record_text(const RunRecord& record, const RecordView& view) {
   append_part(
       text, metrics_text(record.metrics, view) + notes_text(record.collected) + edits_text(record));
   append_part(text, reported_text(record.collected));
-  append_part(text, outputs_text(record, columns));
+  append_part(text, part_text(add_outputs, record, columns));
   for (const spec::HostFacts& host : record.hosts)
     append_part(text, host_text(host));
   if (view.libraries && record.software) append_part(text, libraries_text(*record.software));
   if (const spec::Facet* opened = record.facet(spec::opened_facet); view.libraries && opened)
     append_part(text, opened_text(*opened));
-  append_part(text, tail_text(record, columns));
+  append_part(text, part_text(add_tail, record, columns));
   return text;
 }
 

@@ -5,6 +5,7 @@
 
 #include <sabath/base/moments.hpp>
 #include <sabath/base/text/exact_number.hpp>
+#include <sabath/base/text/pieces.hpp>
 #include <sabath/report/text.hpp>
 #include <sabath/spec/shown_value.hpp>
 
@@ -203,7 +204,7 @@ void add_changes(const spec::Comparison& pair, Section& section) {
   if (!pair.environment.empty())
     section.blocks.emplace_back(Listing{"What differs in the environment", pair.environment});
   for (const spec::CodeDifference& file : pair.code)
-    section.blocks.emplace_back(Listing{"Code, " + code_title(file), split_lines(file.diff)});
+    section.blocks.emplace_back(Listing{"Code, " + code_title(file), base::text_lines(file.diff)});
   if (!pair.code_note.empty()) section.blocks.emplace_back("Of the code: " + pair.code_note + ".");
 }
 

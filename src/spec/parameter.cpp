@@ -1,4 +1,5 @@
 #include <sabath/base/error.hpp>
+#include <sabath/base/text/numbers.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/spec/parameter.hpp>
 
@@ -24,21 +25,12 @@ std::string number_text(Number value) {
   return error == std::errc{} ? std::string(buffer.data(), end) : std::string();
 }
 
-template <class Number>
-std::optional<ParameterItem> parse_number(std::string_view text) {
-  Number value{};
-  const char* const last = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), last, value);
-  if (error != std::errc{} || end != last) return std::nullopt;
-  return value;
-}
-
 std::optional<ParameterItem> parse_item(ParameterType type, std::string_view text) {
   switch (type) {
     case ParameterType::integer:
-      return parse_number<std::int64_t>(text);
+      return base::number_in<std::int64_t>(text);
     case ParameterType::real:
-      return parse_number<double>(text);
+      return base::number_in<double>(text);
     case ParameterType::boolean:
       if (text != "true" && text != "false") return std::nullopt;
       return text == "true";

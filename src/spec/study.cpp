@@ -1,8 +1,8 @@
 #include <sabath/base/error.hpp>
+#include <sabath/base/text/numbers.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/spec/study.hpp>
 
-#include <charconv>
 #include <set>
 
 namespace sabath::spec {
@@ -19,18 +19,12 @@ struct SeedRange {
                     R"(a range is "1..3", a list "1,5,7"; a seed is at most 18446744073709551615)");
 }
 
-std::optional<std::uint64_t> parse_seed(std::string_view text) {
-  std::uint64_t seed = 0;
-  const char* const last = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), last, seed);
-  if (error != std::errc{} || end != last) return std::nullopt;
-  return seed;
-}
-
 SeedRange parse_range(std::string_view text) {
   const std::size_t dots = text.find("..");
-  const auto first = parse_seed(text.substr(0, dots));
-  const auto last = dots == std::string_view::npos ? first : parse_seed(text.substr(dots + 2));
+  const auto first = base::number_in<std::uint64_t>(text.substr(0, dots));
+  const auto last = dots == std::string_view::npos
+                        ? first
+                        : base::number_in<std::uint64_t>(text.substr(dots + 2));
   if (!first || !last) refuse(text, "");
   if (*first > *last) {
     refuse(text,

@@ -38,7 +38,7 @@ by_path=(
   src/env/layers/locked_layer.cpp src/env/tools/container_command.cpp
   src/env/layers/container_layer.cpp src/env/source/fetched_source.cpp src/env/tools/git.cpp src/env/container_images/image_manifest_json.cpp
   src/env/container_images/image_registry.cpp src/env/layers/package_check.cpp src/env/layers/pip_layer.cpp src/env/tools/pip.cpp src/env/layers/package_layer.cpp
-  src/env/source/source_layer.cpp src/env/source/source_tree.cpp
+  src/env/source/source_layer.cpp
   src/env/store/prefix_image.cpp  # beside a prefix that was found trusted, or in an own folder (0700) of a sticky one
 )
 mapfile -t beneath < <(find src/cache src/env -name '*.cpp' | sort | grep -vxFf <(printf '%s\n' "${by_path[@]}"))

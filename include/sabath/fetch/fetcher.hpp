@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -159,7 +160,13 @@ class Fetcher {
                              const std::filesystem::path& folder,
                              base::Observer& observer,
                              std::stop_token stop);
+
+  std::set<std::string> preferred{};  ///< schemes for which it comes before other fetchers
 };
+
+/// Returns the fetchers that take the scheme of `url`, preferred ones first.
+std::vector<Fetcher*> fetchers_for(const std::vector<std::unique_ptr<Fetcher>>& fetchers,
+                                   const std::string& url);
 
 /// Secrets for one host.
 struct Credentials {

@@ -34,9 +34,9 @@ struct ToolOptions {
 /// those of the configuration, in this order. Looks for no program before the first transfer.
 FetcherList tool_fetchers(const ToolOptions& options, base::Clock& clock);
 
-/// Moves the fetchers named in `prefer` to the front, for their schemes. A `forced` fetcher (not
-/// empty) is the only one that stays. Throws Error{usage} for an unknown fetcher or a scheme that
-/// it does not take; the hint lists the known ones.
+/// Makes the fetchers named in `prefer` the preferred ones of their schemes. A `forced` fetcher
+/// (not empty) is the only one that stays. Throws Error{usage} for an unknown fetcher or a scheme
+/// that it does not take; the hint lists the known ones.
 void choose_fetchers(FetcherList& fetchers,
                      const std::map<std::string, std::string>& prefer,
                      std::string_view forced = {});

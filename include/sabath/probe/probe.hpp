@@ -4,6 +4,7 @@
 #include <sabath/spec/host_facts.hpp>
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,13 @@ struct ProbeSources {
                                               "librocm_smi64.so.1",
                                               "/opt/rocm/lib/librocm_smi64.so"};
   bool run_tools = true;  ///< run compilers with --version
+};
+
+/// GPUs that the commands of a run see.
+struct VisibleGpus {
+  /// Names as in CUDA_VISIBLE_DEVICES: UUIDs, also of MIG parts, or CUDA's numbers. Nothing: all.
+  std::optional<std::vector<std::string>> names{};
+  bool by_bus = false;  ///< CUDA numbers devices by bus, as the driver does
 };
 
 /// One area of facts.

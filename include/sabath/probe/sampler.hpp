@@ -2,7 +2,6 @@
 
 #include <sabath/base/clock.hpp>
 #include <sabath/probe/probe.hpp>
-#include <sabath/probe/visible_gpus.hpp>
 #include <sabath/spec/run_usage.hpp>
 
 #include <chrono>
@@ -65,18 +64,8 @@ class UsageSampler {
   std::unique_ptr<State> state_;
 };
 
-/// Keeps the libraries of GPUs loaded. Initialising one can take a second; probes and samplers then
-/// find it done.
-class GpuSession {
- public:
-  explicit GpuSession(const ProbeSources& sources);
-  ~GpuSession();
-  GpuSession(const GpuSession&) = delete;
-  GpuSession& operator=(const GpuSession&) = delete;
-
- private:
-  struct State;
-  std::unique_ptr<State> state_;
-};
+/// Keeps the libraries of GPUs loaded while the result lives. Initialising one can take a second;
+/// probes and samplers then find it done.
+std::shared_ptr<const void> gpu_session(const ProbeSources& sources);
 
 }  // namespace sabath::probe

@@ -2,12 +2,12 @@
 #include <sabath/base/file.hpp>
 #include <sabath/base/process/process_identity.hpp>
 #include <sabath/base/process/process_table.hpp>
+#include <sabath/base/text/numbers.hpp>
 
 #include <pwd.h>
 
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <sstream>
 
 #include <signal.h>
@@ -29,8 +29,9 @@ template <class Number>
 bool read_number(std::istream& from, Number& number) {
   std::string text;
   if (!std::getline(from, text, '.')) return false;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return code == std::errc{} && end == text.data() + text.size();
+  const auto read = number_in<Number>(text);
+  number = read.value_or(number);
+  return read.has_value();
 }
 
 }  // namespace

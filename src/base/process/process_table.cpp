@@ -1,9 +1,9 @@
 #include <sabath/base/process/process_table.hpp>
+#include <sabath/base/text/numbers.hpp>
 #include <sabath/base/unique_fd.hpp>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -25,13 +25,6 @@ std::string text_of(const fs::path& path) {
   return got > 0 ? std::string(buffer.data(), static_cast<std::size_t>(got)) : std::string();
 }
 
-template <class Number>
-Number number_in(const std::string& text) {
-  Number number{};
-  std::from_chars(text.data(), text.data() + text.size(), number);
-  return number;
-}
-
 }  // namespace
 
 std::optional<ProcessStat> process_stat(int pid, const fs::path& proc) {
@@ -47,16 +40,16 @@ std::optional<ProcessStat> process_stat(int pid, const fs::path& proc) {
   if (!fields) return std::nullopt;
   const auto field = [&](std::size_t position) { return values.at(position - first_field); };
   const auto count = [&](std::size_t position) {
-    return number_in<std::uint64_t>(field(position));
+    return leading_number<std::uint64_t>(field(position)).value_or(0);
   };
   ProcessStat stat;
   stat.pid = pid;
   stat.state = field(3).front();
-  stat.parent = number_in<int>(field(4));
-  stat.group = number_in<int>(field(5));
-  stat.session = number_in<int>(field(6));
+  stat.parent = leading_number<int>(field(4)).value_or(0);
+  stat.group = leading_number<int>(field(5)).value_or(0);
+  stat.session = leading_number<int>(field(6)).value_or(0);
   stat.cpu_ticks = count(14) + count(15) + count(16) + count(17);
-  stat.threads = number_in<int>(field(20));
+  stat.threads = leading_number<int>(field(20)).value_or(0);
   stat.start_ticks = count(22);
   stat.resident_pages = count(24);
   stat.virtual_bytes = count(23);
@@ -86,9 +79,7 @@ std::vector<int> numbered_entries(const fs::path& folder) {
   std::error_code code;
   for (fs::directory_iterator it(folder, code), end; !code && it != end; it.increment(code)) {
     const std::string name = it->path().filename().string();
-    int number = 0;
-    const auto [rest, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-    if (error == std::errc{} && *rest == '\0') numbers.push_back(number);
+    if (const auto number = number_in<int>(name)) numbers.push_back(*number);
   }
   std::sort(numbers.begin(), numbers.end());
   return numbers;

@@ -1,10 +1,10 @@
 #include <sabath/base/text/exact_number.hpp>
+#include <sabath/base/text/numbers.hpp>
 
 #include <boost/multiprecision/cpp_int.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 namespace sabath::base {
@@ -36,9 +36,9 @@ std::optional<std::string> whole_digits(std::string_view text, std::size_t most_
   if (mark != std::string_view::npos) {
     std::string_view digits = text.substr(mark + 1);
     if (digits.starts_with('+')) digits.remove_prefix(1);
-    const char* const end = digits.data() + digits.size();
-    const auto read = std::from_chars(digits.data(), end, exponent);
-    if (read.ec != std::errc{} || read.ptr != end) return std::nullopt;
+    const auto read = number_in<long>(digits);
+    if (!read) return std::nullopt;
+    exponent = *read;
     text = text.substr(0, mark);
   }
   const std::size_t point = std::min(text.find('.'), text.size());

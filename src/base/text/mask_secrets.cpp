@@ -1,11 +1,9 @@
 #include <sabath/base/error.hpp>
+#include <sabath/base/text/codes.hpp>
 #include <sabath/base/text/mask_secrets.hpp>
 #include <sabath/base/unique_fd.hpp>
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cctype>
 #include <cerrno>
 
 #include <fcntl.h>
@@ -16,17 +14,6 @@ namespace {
 
 constexpr std::size_t shortest = 8;
 constexpr std::size_t block_bytes = std::size_t{1} << 20U;
-
-std::string percent_encoded(const std::string& text) {
-  std::string result;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool is_plain =
-        std::isalnum(byte) != 0 || std::string_view("-._~").find(c) != std::string_view::npos;
-    result += is_plain ? std::string(1, c) : fmt::format("%{:02X}", byte);
-  }
-  return result;
-}
 
 /// What the file has at `offset`, at most `length` bytes.
 std::string read_at(int file, const std::filesystem::path& path, std::size_t length, off_t offset) {
@@ -61,7 +48,7 @@ KnownSecrets::KnownSecrets(const std::vector<std::string>& values) {
     const bool is_mask = value.find_first_not_of('*') == std::string::npos;
     if (value.size() < shortest || is_mask) continue;
     values_.push_back(value);
-    values_.push_back(percent_encoded(value));
+    values_.push_back(percent_encoded(value, "-._~"));
   }
   std::sort(values_.begin(), values_.end(), [](const std::string& a, const std::string& b) {
     return a.size() != b.size() ? a.size() > b.size() : a < b;

@@ -1,5 +1,6 @@
 #include "letters.hpp"
 
+#include <sabath/base/text/pieces.hpp>
 #include <sabath/base/text/redact.hpp>
 
 #include <algorithm>
@@ -251,17 +252,10 @@ bool is_signature(std::string_view value) {
 /// "Server=h;Uid=ada;Pwd=x": in a connection string these names have no other meaning.
 bool is_of_connection(std::string_view text, std::size_t begin, std::string_view name) {
   constexpr std::size_t longest = 512;
-  const auto lower = [](std::string_view part) {
-    std::string copy(part);
-    std::transform(copy.begin(), copy.end(), copy.begin(), [](unsigned char c) {
-      return static_cast<char>(std::tolower(c));
-    });
-    return copy;
-  };
-  const std::string word = name.size() > 4 ? std::string() : lower(name);
+  const std::string word = name.size() > 4 ? std::string() : lower_case(name);
   if (word != "pwd" && word != "pass" && word != "pw") return false;
   const std::size_t from = begin - std::min(begin, longest);
-  const std::string around = lower(text.substr(from, begin - from + longest));
+  const std::string around = lower_case(text.substr(from, begin - from + longest));
   constexpr std::array others{"uid=", "user id=", "user=", "server=", "host=", "data source="};
   return around.find(';') != std::string::npos &&
          std::any_of(others.begin(), others.end(), [&](const char* other) {

@@ -10,14 +10,8 @@
 namespace sabath::base {
 namespace {
 
-std::size_t width_of(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
-  }));
-}
-
 void append_cell(std::string& line, const std::string& cell, std::size_t width, Align align) {
-  const std::string blanks(width - width_of(cell), ' ');
+  const std::string blanks(width - code_points(cell), ' ');
   line += align == Align::right ? blanks + cell : cell + blanks;
 }
 
@@ -53,6 +47,12 @@ std::size_t allowed_distance(std::string_view word, std::string_view candidate) 
 
 }  // namespace
 
+std::size_t code_points(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
+  }));
+}
+
 TextTable::Column::Column(const char* column)
     : title(*column == '>' ? column + 1 : column),
       align(*column == '>' ? Align::right : Align::left) {}
@@ -72,10 +72,10 @@ bool TextTable::runs_on(const std::vector<std::string>& row, std::size_t cell) c
 std::string TextTable::text() const {
   std::vector<std::size_t> widths;
   for (const Column& column : columns_)
-    widths.push_back(width_of(column.title));
+    widths.push_back(code_points(column.title));
   for (const auto& row : rows_) {
     for (std::size_t i = 0; i < row.size(); ++i) {
-      if (!runs_on(row, i)) widths[i] = std::max(widths[i], width_of(row[i]));
+      if (!runs_on(row, i)) widths[i] = std::max(widths[i], code_points(row[i]));
     }
   }
   std::string text;

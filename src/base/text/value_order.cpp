@@ -1,8 +1,8 @@
 #include <sabath/base/text/exact_number.hpp>
+#include <sabath/base/text/numbers.hpp>
 #include <sabath/base/text/value_order.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <tuple>
@@ -11,12 +11,9 @@ namespace sabath::base {
 namespace {
 
 std::optional<ExactNumber> number_of(std::string_view text) {
-  double number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
-  if (text.empty() || error != std::errc{} || stop != end || std::isnan(number))
-    return std::nullopt;
-  return exact_decimal(text, number).value_or(ExactNumber{number});
+  const auto number = number_in<double>(text);
+  if (!number || std::isnan(*number)) return std::nullopt;
+  return exact_decimal(text, *number).value_or(ExactNumber{*number});
 }
 
 }  // namespace

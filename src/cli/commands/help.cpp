@@ -2,6 +2,7 @@
 #include "manual.hpp"
 
 #include <sabath/base/error.hpp>
+#include <sabath/base/text/pieces.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/base/version.hpp>
 
@@ -93,12 +94,8 @@ class RoffWriter {
 std::string manual_as_roff() {
   RoffWriter writer;
   for (const ManualPage& page : manual_pages()) {
-    std::string_view text = page.text;
-    while (!text.empty()) {
-      const auto newline = text.find('\n');
-      writer.line(text.substr(0, newline));
-      text.remove_prefix(newline == std::string_view::npos ? text.size() : newline + 1);
-    }
+    for (const std::string& line : base::text_lines(page.text))
+      writer.line(line);
   }
   return ".TH SABATH 1 \"\" \"sabath " + std::string(base::version()) +
          "\" \"User commands\"\n.SH NAME\nsabath \\- from a name to a verdict: data, environments, "

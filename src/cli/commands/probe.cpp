@@ -9,7 +9,7 @@ namespace {
 
 int run_probe(const bool& fresh, Workspace& workspace) {
   const probe::ProbeSources sources;
-  const probe::GpuSession gpus(sources);
+  const auto gpus = probe::gpu_session(sources);
   const spec::HostFacts facts = probe::probe_host(
       sources, workspace.folders().state(), workspace.processes(), workspace.clock(), fresh);
   if (workspace.json()) {

@@ -4,6 +4,7 @@
 #include <sabath/analysis/report_runs.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/text/pieces.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/report/report.hpp>
 
@@ -27,11 +28,10 @@ struct ReportOptions {
 
 const report::ReportFormat& format_of(const std::string& file) {
   if (const report::ReportFormat* format = report::format_of(file)) return *format;
-  std::string known;
-  for (const report::ReportFormat& format : report::builtin_formats())
-    known += (known.empty() ? "" : ", ") + std::string(format.extensions.front());
+  const auto extension = [](const report::ReportFormat& one) { return one.extensions.front(); };
   throw usage_error("-o " + base::printable(file) + ": the format is not known",
-                    "the file's name ends with one of " + known);
+                    "the file's name ends with one of " +
+                        base::joined(report::builtin_formats(), ", ", extension));
 }
 
 /// Before anything is read: many runs take a while.

@@ -8,15 +8,14 @@
 
 #include <sabath/base/process/reader_ended.hpp>
 #include <sabath/base/text/exact_number.hpp>
+#include <sabath/base/text/numbers.hpp>
 #include <sabath/base/text/text_table.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstddef>
-#include <optional>
 #include <span>
 
 namespace sabath::compare {
@@ -53,18 +52,10 @@ std::string shown_of(const std::string& text, std::size_t first_difference) {
                                      rest.size() > shown_text ? "..." : ""));
 }
 
-/// The number in a text that has nothing else.
-std::optional<double> number_in(const std::string& text) {
-  double value = 0;
-  const char* const end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, value);
-  return read.ec == std::errc{} && read.ptr == end ? std::optional(value) : std::nullopt;
-}
-
 /// Why numbers were compared as text; empty for other texts.
 std::string as_text_note(const std::string& a, const std::string& b) {
-  const auto of_a = number_in(a);
-  const auto of_b = number_in(b);
+  const auto of_a = base::number_in<double>(a);
+  const auto of_b = base::number_in<double>(b);
   if (!of_a || !of_b) return {};
   const bool is_beyond = std::max(std::abs(*of_a), std::abs(*of_b)) >= base::first_inexact_whole;
   return is_beyond ? ", compared as text: whole numbers beyond 2^53" : ", compared as text";

@@ -1,11 +1,11 @@
 #include <sabath/base/error.hpp>
+#include <sabath/base/text/numbers.hpp>
 #include <sabath/compare/mean_tests.hpp>
 #include <sabath/compare/rcp.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <numeric>
@@ -84,14 +84,9 @@ std::optional<RcpPoint> point_for(const std::vector<RcpPoint>& points,
 }
 
 std::optional<std::string> whole_number(const std::string& text) {
-  const char* end = text.data() + text.size();
-  const auto read = [&](auto number) -> std::optional<std::string> {
-    const auto [rest, problem] = std::from_chars(text.data(), end, number);
-    if (problem != std::errc{} || rest != end) return std::nullopt;
-    return std::to_string(number);
-  };
-  if (auto found = read(std::uint64_t{0})) return found;
-  return read(std::int64_t{0});
+  if (const auto number = base::number_in<std::uint64_t>(text)) return std::to_string(*number);
+  if (const auto number = base::number_in<std::int64_t>(text)) return std::to_string(*number);
+  return std::nullopt;
 }
 
 }  // namespace

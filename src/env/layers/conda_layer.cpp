@@ -25,7 +25,7 @@ using base::ErrorKind;
 constexpr std::string_view recipe_label = "{recipe}";
 
 std::string recipe_address(const LayerContext& context) {
-  return "file://" + percent_encoded(fs::weakly_canonical(fs::absolute(context.recipe_directory)));
+  return file_url(fs::weakly_canonical(fs::absolute(context.recipe_directory)));
 }
 
 std::string with_recipe(const std::string& url, const LayerContext& context) {

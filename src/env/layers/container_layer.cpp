@@ -8,6 +8,7 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/text/pieces.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/env/container_command.hpp>
 
@@ -15,7 +16,6 @@
 
 #include <algorithm>
 #include <set>
-#include <sstream>
 
 namespace sabath::env {
 namespace {
@@ -166,10 +166,7 @@ void check_container(const LayerBuild& build,
   if (is_of_engine(layer.container->engine, result))
     tools.fail("start a container of the image", result);
   if (wanted.empty()) return;
-  std::vector<std::string> missing;
-  std::istringstream lines(result.output);
-  for (std::string line; std::getline(lines, line);)
-    missing.push_back(std::move(line));
+  std::vector<std::string> missing = base::split(result.output, '\n');
   if (missing.empty() && result.ok()) return;
   if (missing.empty()) missing = {"sh, which looks for the others"};
   throw_environment(place + ": the image has no such command: " + in_words(missing),

@@ -3,6 +3,7 @@
 #include "tools/toolchain.hpp"
 
 #include <sabath/base/error.hpp>
+#include <sabath/base/text/pieces.hpp>
 
 namespace sabath::env {
 namespace {
@@ -17,20 +18,21 @@ class HostLayer final : public EnvironmentLayer {
 
   std::map<std::string, std::string> resolve(const LayerContext& context) override {
     std::map<std::string, std::string> facts;
-    std::string missing;
+    std::vector<std::string> missing;
     for (const std::string& command : context.spec.commands) {
       if (const auto tool = toolchain_.tool(command, context.variables)) {
         facts["command." + command] = tool->identity;
         // A program that was built again says the same of itself.
         facts["digest." + command] = toolchain_.digest_of(*tool);
       } else {
-        missing += (missing.empty() ? "" : ", ") + command;
+        missing.push_back(command);
       }
     }
     if (missing.empty()) return facts;
-    throw_environment(place_of(context.spec.name) + ": not found on PATH: " + missing,
-                      "install what is missing or load the modules that have it; PATH is '" +
-                          search_path(context.variables) + "'");
+    throw_environment(
+        place_of(context.spec.name) + ": not found on PATH: " + base::joined(missing, ", "),
+        "install what is missing or load the modules that have it; PATH is '" +
+            search_path(context.variables) + "'");
   }
 
  private:

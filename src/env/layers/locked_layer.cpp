@@ -4,6 +4,7 @@
 
 #include <sabath/base/file.hpp>
 #include <sabath/base/process/process.hpp>
+#include <sabath/base/text/pieces.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/env/environment.hpp>
 
@@ -66,9 +67,8 @@ const spec::PlatformPackages& packages_for(const LayerContext& context,
   const auto in_words = [](std::string_view one, std::string_view other) {
     return std::string(one) + (other.empty() ? "" : " ") + std::string(other);
   };
-  std::string known;
-  for (const spec::PlatformPackages& one : lock.platforms)
-    known += (known.empty() ? "" : ", ") + in_words(one.platform, one.python);
+  const std::string known = base::joined(
+      lock.platforms, ", ", [&](const auto& one) { return in_words(one.platform, one.python); });
   throw_environment(place_of(context.spec.name) + ": the lock has nothing for " +
                         in_words(platform, python) + "; it has: " + base::printable(known),
                     lock_command(context) + " on this machine adds it to the lock");

@@ -6,6 +6,7 @@
 #include <sabath/base/digest.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/process/variables.hpp>
+#include <sabath/base/text/pieces.hpp>
 #include <sabath/base/text/regex.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/spec/loaded_modules.hpp>
@@ -87,7 +88,7 @@ struct ModuleSession {
 std::vector<ModuleStep> module_steps(const std::vector<std::string>& records) {
   std::vector<ModuleStep> steps;
   for (std::size_t i = 0; i + 2 < records.size(); i += 3) {
-    ModuleStep step{records[i], 1, split_list(records[i + 2])};
+    ModuleStep step{records[i], 1, base::split(records[i + 2], ':')};
     std::from_chars(
         records[i + 1].data(), records[i + 1].data() + records[i + 1].size(), step.status);
     steps.push_back(std::move(step));
@@ -97,7 +98,7 @@ std::vector<ModuleStep> module_steps(const std::vector<std::string>& records) {
 
 /// Checks that the shell reported its variables: a module may replace `env` or its libraries.
 void require_whole(const ModuleSession& session, const std::string& place) {
-  const auto seen = split_list(base::variable_of(session.after, "LOADEDMODULES"));
+  const auto seen = base::split(base::variable_of(session.after, "LOADEDMODULES"), ':');
   const bool is_last = session.steps.empty() || seen == session.steps.back().loaded;
   if (!session.before.empty() && !session.after.empty() && is_last) return;
   throw_environment(
@@ -220,8 +221,8 @@ void require_loaded(const ModuleRequest& request,
 /// Reads the two aligned lists of both module systems.
 std::vector<spec::LoadedModule> modules_of(const base::Environment& after,
                                            const std::string& place) {
-  const auto names = split_list(base::variable_of(after, "LOADEDMODULES"));
-  const auto files = split_list(base::variable_of(after, "_LMFILES_"));
+  const auto names = base::split(base::variable_of(after, "LOADEDMODULES"), ':');
+  const auto files = base::split(base::variable_of(after, "_LMFILES_"), ':');
   std::vector<spec::LoadedModule> modules;
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (files.size() != names.size()) {
@@ -241,7 +242,8 @@ std::vector<fs::path> what_decides(const ModuleRequest& request,
   std::vector<fs::path> files{request.init};
   std::vector<fs::path> folders;
   for (const base::Environment* variables : {&request.variables, &session.after}) {
-    for (const std::string& folder : split_list(base::variable_of(*variables, "MODULEPATH"))) {
+    for (const std::string& folder :
+         base::split(base::variable_of(*variables, "MODULEPATH"), ':')) {
       folders.emplace_back(folder);
       for (const std::string& asked : request.modules)
         folders.push_back(fs::path(folder) / asked.substr(0, asked.find('/')));

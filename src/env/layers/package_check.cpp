@@ -7,9 +7,12 @@
 #include <sabath/base/digest.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/text/codes.hpp>
+#include <sabath/base/text/pieces.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/spec/package_lock.hpp>
 
+#include <boost/algorithm/hex.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +20,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <sstream>
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -143,22 +145,10 @@ std::optional<std::int64_t> touched_ns(const fs::path& path) {
 
 /// Encodes a digest as in RECORD: base64 with '-' and '_', without padding.
 std::string record_form(const base::Digest& digest) {
-  constexpr std::string_view letters =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-  constexpr unsigned bits = 6;
-  std::string text;
-  std::uint32_t held = 0;
-  unsigned count = 0;
-  for (const char c : digest.hex) {
-    held = (held << 4U) | static_cast<std::uint32_t>(c <= '9' ? c - '0' : c - 'a' + 10);
-    count += 4;
-    if (count < bits) continue;
-    count -= bits;
-    text += letters[(held >> count) & 63U];
-    held &= (1U << count) - 1U;
-  }
-  if (count > 0) text += letters[(held << (bits - count)) & 63U];
-  return text;
+  std::string text = base::base64(boost::algorithm::unhex(digest.hex));
+  std::ranges::replace(text, '+', '-');
+  std::ranges::replace(text, '/', '_');
+  return text.substr(0, text.find('='));
 }
 
 struct RecordLine {
@@ -204,8 +194,7 @@ Listed listed_by(const fs::path& folder) {
   Listed listed{folder, {}, true};
   try {
     const auto record = base::read_file_if_exists(folder / "RECORD");
-    std::istringstream lines(record.value_or(""));
-    for (std::string text; std::getline(lines, text);) {
+    for (const std::string& text : base::split(record.value_or(""), '\n')) {
       if (auto line = read_line(text)) listed.lines.push_back(std::move(*line));
     }
   } catch (const base::Error&) {

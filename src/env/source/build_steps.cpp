@@ -5,12 +5,12 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/file_end.hpp>
+#include <sabath/base/text/pieces.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/base/unique_fd.hpp>
 
 #include <algorithm>
 #include <cerrno>
-#include <sstream>
 #include <utility>
 
 #include <fcntl.h>
@@ -50,9 +50,8 @@ std::string last_lines_in(const std::string& text,
                           std::size_t most,
                           const std::function<bool(const std::string& line)>& is_shown) {
   std::vector<std::string> shown;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    const bool is_blank = line.find_first_not_of(" \t\r") == std::string::npos;
+  for (std::string& line : base::text_lines(text)) {
+    const bool is_blank = base::trimmed(line).empty();
     if (!is_blank && (!is_shown || is_shown(line))) shown.push_back(std::move(line));
   }
   return last_lines(shown, most);
@@ -60,11 +59,7 @@ std::string last_lines_in(const std::string& text,
 
 std::vector<std::string> last_lines_of(const fs::path& log) {
   constexpr std::size_t window = 1U << 16U;
-  std::istringstream lines(base::read_file_end(log, window));
-  std::vector<std::string> found;
-  for (std::string line; std::getline(lines, line);)
-    found.push_back(std::move(line));
-  return found;
+  return base::text_lines(base::read_file_end(log, window));
 }
 
 std::string tail_of(const fs::path& log, std::size_t lines) {

@@ -4,11 +4,11 @@
 #include "layers/layer_variables.hpp"
 #include "layers/locked_layer.hpp"
 #include "source_build.hpp"
-#include "source_tree.hpp"
 #include "store/linked_libraries.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/text/pieces.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/spec/recipe.hpp>
 
@@ -24,23 +24,31 @@ namespace fs = std::filesystem;
 /// Trees up to this size are hashed each time: that is as fast as the memo.
 constexpr std::uint64_t small_tree_bytes = 1U << 20U;
 
-fs::path source_folder(const LayerContext& context) {
+/// Returns a file or folder of the recipe's own folder. Throws Error{not_found|usage}.
+fs::path path_in_recipe(const LayerContext& context, const std::string& named, fs::file_type type) {
   const std::string place = place_of(context.spec.name);
+  const bool is_folder = type == fs::file_type::directory;
   std::error_code code;
   const fs::path recipe = fs::weakly_canonical(fs::absolute(context.recipe_directory), code);
-  const fs::path path = spec::expand(context.spec.path, {{"recipe", recipe.string()}}, place);
+  const fs::path path = spec::expand(named, {{"recipe", recipe.string()}}, place);
   fs::path real = fs::canonical(recipe / path, code);
-  if (code || !fs::is_directory(real, code)) {
+  if (code || fs::status(real, code).type() != type) {
     throw base::Error(base::ErrorKind::not_found,
-                      place + ": " + path.string() + ": no such folder",
-                      "\"path\" of a source layer is the folder with its code");
+                      place + ": " + path.string() + ": no such " + (is_folder ? "folder" : "file"),
+                      is_folder ? "\"path\" of a source layer is the folder with its code"
+                                : "the recipe names it among its patches");
   }
   if (!(real.string() + "/").starts_with(recipe.string() + "/")) {
     throw base::Error(base::ErrorKind::usage,
                       place + ": " + path.string() + ": lies outside of the recipe",
-                      "a recipe builds only what lies in its own folder");
+                      is_folder ? "a recipe builds only what lies in its own folder"
+                                : "patches are a part of the recipe");
   }
   return real;
+}
+
+fs::path source_folder(const LayerContext& context) {
+  return path_in_recipe(context, context.spec.path, fs::file_type::directory);
 }
 
 /// A build system, with a hint for builds that install nothing.
@@ -104,10 +112,7 @@ base::Environment build_environment(const LayerContext& context,
   for (const Language& language : languages) {
     const auto compiler = compilers.find(std::string(language.name));
     if (compiler == compilers.end()) continue;
-    std::string command;
-    for (const std::string& word : compiler->second.command)
-      command += (command.empty() ? "" : " ") + word;
-    environment[std::string(language.variable)] = command;
+    environment[std::string(language.variable)] = base::joined(compiler->second.command, " ");
   }
   return environment;
 }
@@ -147,23 +152,9 @@ bool names_place(const std::string& line) {
 
 /// Reads the patches that the layer names, in the recipe's folder. Throws Error{not_found|usage}.
 std::vector<Patch> read_patches(const LayerContext& context) {
-  const std::string place = place_of(context.spec.name);
   std::vector<Patch> patches;
   for (const std::string& named : context.spec.patches) {
-    std::error_code code;
-    const fs::path recipe = fs::weakly_canonical(fs::absolute(context.recipe_directory), code);
-    const fs::path path = spec::expand(named, {{"recipe", recipe.string()}}, place);
-    const fs::path real = fs::canonical(recipe / path, code);
-    if (code || !fs::is_regular_file(real, code)) {
-      throw base::Error(base::ErrorKind::not_found,
-                        place + ": " + path.string() + ": no such file",
-                        "the recipe names it among its patches");
-    }
-    if (!real.string().starts_with(recipe.string() + "/")) {
-      throw base::Error(base::ErrorKind::usage,
-                        place + ": " + path.string() + ": lies outside of the recipe",
-                        "patches are a part of the recipe");
-    }
+    const fs::path real = path_in_recipe(context, named, fs::file_type::regular);
     patches.push_back({real, base::digest_file(real)});
   }
   return patches;

@@ -2,6 +2,7 @@
 
 #include "layers/layer_variables.hpp"
 
+#include <sabath/base/text/pieces.hpp>
 #include <sabath/base/text/regex.hpp>
 
 #include <algorithm>
@@ -28,8 +29,8 @@ std::vector<std::string> without_doubles(const std::vector<std::string>& items) 
 std::string how_to_set(const std::string& name,
                        const std::string& before,
                        const std::string& after) {
-  const auto old_items = without_doubles(split_list(before));
-  const auto new_items = without_doubles(split_list(after));
+  const auto old_items = without_doubles(base::split(before, ':'));
+  const auto new_items = without_doubles(base::split(after, ':'));
   const auto kept =
       std::search(new_items.begin(), new_items.end(), old_items.begin(), old_items.end());
   if (old_items.empty() || kept == new_items.end()) return without_references(after);
@@ -67,16 +68,6 @@ EnvironmentChanges changes_between(const base::Environment& before,
   for (const auto& [name, value] : before)
     if (!is_bookkeeping(name) && !after.contains(name)) changes.unsets.push_back(name);
   return changes;
-}
-
-std::vector<std::string> split_list(std::string_view text) {
-  std::vector<std::string> items;
-  while (!text.empty()) {
-    const auto item = text.substr(0, text.find(':'));
-    if (!item.empty()) items.emplace_back(item);
-    text.remove_prefix(std::min(item.size() + 1, text.size()));
-  }
-  return items;
 }
 
 std::optional<std::vector<std::string>> take_section(std::string_view& text) {

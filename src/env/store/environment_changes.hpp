@@ -25,9 +25,6 @@ EnvironmentChanges changes_between(const base::Environment& before, const base::
 /// Escapes dollars: "$" becomes "$$".
 std::string without_references(std::string_view text);
 
-/// Splits "a:b" into a list without empty items.
-std::vector<std::string> split_list(std::string_view text);
-
 /// Takes the records of one section from the front of `text`. Records end with a NUL, sections with
 /// an empty record. Returns nothing for a truncated section.
 std::optional<std::vector<std::string>> take_section(std::string_view& text);

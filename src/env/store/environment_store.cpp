@@ -9,6 +9,7 @@
 
 #include <sabath/base/beneath.hpp>
 #include <sabath/base/error.hpp>
+#include <sabath/base/text/pieces.hpp>
 #include <sabath/env/environment.hpp>
 
 #include <algorithm>
@@ -136,9 +137,8 @@ struct EnvironmentStore::State : StoreParts {
                         place + "no layer has such a key",
                         "'sabath env list' shows what there is");
     }
-    std::string keys;
-    for (const auto& [folder, entry] : found)
-      keys += (keys.empty() ? "" : ", ") + entry.lock.key.hex.substr(0, 16);
+    const std::string keys = base::joined(
+        found, ", ", [](const Found& one) { return one.second.lock.key.hex.substr(0, 16); });
     throw base::Error(
         base::ErrorKind::usage, place + "the key is ambiguous: " + keys, "give more of the key");
   }

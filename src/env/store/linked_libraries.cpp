@@ -4,6 +4,7 @@
 #include "source/build_steps.hpp"
 
 #include <sabath/base/error.hpp>
+#include <sabath/base/text/pieces.hpp>
 
 #include <elf.h>
 
@@ -12,7 +13,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <string_view>
 #include <vector>
 
@@ -60,8 +60,7 @@ void read_answer(const std::string& answer,
                  fs::path file,
                  const fs::path& prefix,
                  LinkedLibraries& libraries) {
-  std::istringstream lines(answer);
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string& line : base::split(answer, '\n')) {
     if (line.starts_with('/') && line.ends_with(':')) {
       file = line.substr(0, line.size() - 1);
       continue;

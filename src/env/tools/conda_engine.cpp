@@ -167,7 +167,7 @@ fs::path write_local_list(const std::vector<CondaPackage>& packages,
     std::error_code code;
     fs::create_symlink(fs::absolute(files[i]), link, code);
     if (code) base::throw_errno(link.string(), "cannot make a link", code.value());
-    addresses.push_back("file://" + percent_encoded(link.string()));
+    addresses.push_back(file_url(link));
   }
   fs::path list = work / "explicit.txt";
   base::write_file_atomically(list, list_text(addresses), base::Durability::ordered_only);

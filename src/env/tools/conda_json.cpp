@@ -5,11 +5,11 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/text/pieces.hpp>
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <sstream>
 
 namespace sabath::env {
 namespace {
@@ -169,8 +169,8 @@ std::optional<std::size_t> longest_prefix_of(const std::filesystem::path& extrac
   }
   // Packages from before 2017: "PLACEHOLDER binary path".
   std::optional<std::size_t> shortest;
-  std::istringstream lines(base::read_file_if_exists(extracted / "info/has_prefix").value_or(""));
-  for (std::string line; std::getline(lines, line);) {
+  const auto text = base::read_file_if_exists(extracted / "info/has_prefix");
+  for (const std::string& line : base::split(text.value_or(""), '\n')) {
     const auto blank = line.find(' ');
     if (blank == std::string::npos || line.compare(blank + 1, 7, "binary ") != 0) continue;
     shortest = std::min(shortest.value_or(blank), blank);

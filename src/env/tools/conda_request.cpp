@@ -4,6 +4,8 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/text/codes.hpp>
+#include <sabath/base/text/pieces.hpp>
 #include <sabath/base/text/regex.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/spec/recipe.hpp>
@@ -11,7 +13,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
-#include <sstream>
 
 namespace sabath::env {
 namespace {
@@ -29,11 +30,7 @@ std::optional<std::string> name_in(const std::string& text) {
       "(?:[A-Za-z0-9_./:-]+::)?([A-Za-z0-9_][A-Za-z0-9_.-]*)\\s*(?:[=<>!~\\[ ][^\\x00-\\x1f]*)?");
   const auto parts = form.parts(text);
   if (!parts) return std::nullopt;
-  std::string name = parts->at(1);
-  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) {
-    return static_cast<char>(std::tolower(c));
-  });
-  return name;
+  return base::lower_case(parts->at(1));
 }
 
 [[noreturn]] void refuse(const std::string& place,
@@ -114,10 +111,9 @@ std::vector<CondaPackage> read_list(const LayerContext& context, const std::stri
   }
   std::vector<CondaPackage> packages;
   std::set<std::string> names;
-  std::istringstream lines(*text);
   bool is_explicit = false;
   int number = 0;
-  for (std::string line; std::getline(lines, line);) {
+  for (std::string& line : base::text_lines(*text)) {
     const std::string at = place + ": " + path.string() + ":" + std::to_string(++number);
     line.erase(line.find_last_not_of(" \t\r") + 1);
     if (line.starts_with("# pip "))
@@ -175,8 +171,7 @@ CondaRequest read_conda_request(const LayerContext& context) {
   for (std::string& channel : request.channels) {
     if (!channel.starts_with('{')) continue;
     const fs::path recipe = fs::weakly_canonical(fs::absolute(context.recipe_directory));
-    channel =
-        "file://" + percent_encoded(spec::expand(channel, {{"recipe", recipe.string()}}, place));
+    channel = file_url(spec::expand(channel, {{"recipe", recipe.string()}}, place));
   }
   return request;
 }
@@ -205,20 +200,8 @@ std::string conda_subdir(std::string_view platform) {
   return std::string(platform);
 }
 
-std::string percent_encoded(const std::string& path) {
-  constexpr std::string_view digits = "0123456789ABCDEF";
-  std::string text;
-  for (const char c : path) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool is_plain = byte > ' ' && byte < 0x7f &&
-                          std::string_view("\"#%<>?[]").find(c) == std::string_view::npos;
-    if (is_plain) {
-      text += c;
-    } else {
-      text += {'%', digits[byte >> 4U], digits[byte & 15U]};
-    }
-  }
-  return text;
+std::string file_url(const fs::path& path) {
+  return "file://" + base::percent_encoded(path.string(), "!$&'()*+,-./:;=@\\^_`{|}~");
 }
 
 std::string without_login(std::string url) {

@@ -2,6 +2,7 @@
 
 #include <sabath/env/environment_layer.hpp>
 
+#include <filesystem>
 #include <optional>
 #include <set>
 #include <string>
@@ -33,8 +34,8 @@ std::optional<CondaPackage> conda_package_at(std::string_view url);
 /// Returns the name of a platform in channels: "linux-64" for "linux-x86_64".
 std::string conda_subdir(std::string_view platform);
 
-/// Encodes a path for a URL.
-std::string percent_encoded(const std::string& path);
+/// Returns the URL of a local file or folder.
+std::string file_url(const std::filesystem::path& path);
 
 /// Removes logins: "user:word@" and "/t/TOKEN".
 std::string without_login(std::string url);

@@ -5,6 +5,7 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/text/pieces.hpp>
 #include <sabath/base/text/regex.hpp>
 #include <sabath/base/text/text_table.hpp>
 
@@ -13,7 +14,6 @@
 #include <fstream>
 #include <map>
 #include <optional>
-#include <sstream>
 
 #include <unistd.h>
 
@@ -94,14 +94,6 @@ std::string scheme_of(const std::string& url) {
   return url.substr(0, url.find("://"));
 }
 
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts;
-  std::istringstream stream(text);
-  for (std::string part; std::getline(stream, part, separator);)
-    parts.push_back(std::move(part));
-  return parts;
-}
-
 /// Leaves out progress, and hints for somebody who typed the command.
 std::string explanation(const std::string& errors) {
   return last_lines_in(errors, 6, [](const std::string& line) {
@@ -112,7 +104,7 @@ std::string explanation(const std::string& errors) {
 /// Name of a reference -> commit; of an annotated tag what it leads to.
 std::map<std::string, std::string> read_references(const std::string& listing) {
   std::map<std::string, std::string> references;
-  for (const std::string& line : split(listing, '\n')) {
+  for (const std::string& line : base::split(listing, '\n')) {
     const auto tab = line.find('\t');
     if (tab == std::string::npos) continue;
     std::string name = line.substr(tab + 1);
@@ -127,7 +119,7 @@ std::map<std::string, std::string> read_references(const std::string& listing) {
 std::map<std::string, std::string> read_modules(const std::string& listing) {
   std::map<std::string, std::string> paths;
   std::map<std::string, std::string> urls;
-  for (const std::string& item : split(listing, '\0')) {
+  for (const std::string& item : base::split(listing, '\0')) {
     const auto line = item.find('\n');
     const auto dot = item.rfind('.', line);
     if (line == std::string::npos || dot == std::string::npos) continue;
@@ -345,7 +337,7 @@ std::vector<Git::Submodule> Git::submodules(const fs::path& repository,
   const std::string tree =
       must({"ls-tree", "-r", "-z", "--full-tree", commit}, repository, "reading " + url);
   std::vector<Submodule> found;
-  for (const std::string& entry : split(tree, '\0')) {
+  for (const std::string& entry : base::split(tree, '\0')) {
     const auto tab = entry.find('\t');
     if (!entry.starts_with("160000 commit ") || tab == std::string::npos) continue;
     found.push_back({entry.substr(tab + 1), {}, entry.substr(14, tab - 14)});

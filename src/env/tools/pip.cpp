@@ -5,6 +5,7 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/text/pieces.hpp>
 #include <sabath/base/text/regex.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/env/environment.hpp>
@@ -133,9 +134,7 @@ std::string content_of(std::string line) {
   const bool begins = comment == 0 || (comment != std::string::npos && comment > 0 &&
                                        (line[comment - 1] == ' ' || line[comment - 1] == '\t'));
   if (begins) line.resize(comment);
-  const auto first = line.find_first_not_of(" \t\r");
-  if (first == std::string::npos) return {};
-  return line.substr(first, line.find_last_not_of(" \t\r") - first + 1);
+  return std::string(base::trimmed(line));
 }
 
 std::vector<std::string> read_requirement_file(const LayerContext& context,
@@ -149,9 +148,8 @@ std::vector<std::string> read_requirement_file(const LayerContext& context,
                 "the recipe names it among its requirements or constraints");
   }
   std::vector<std::string> requirements;
-  std::istringstream lines(*text);
   int number = 0;
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string& line : base::text_lines(*text)) {
     ++number;
     std::string requirement = content_of(line);
     if (requirement.empty()) continue;
@@ -374,15 +372,13 @@ std::vector<fs::path> Pip::download(const std::vector<spec::LockedPackage>& pack
                                      "--dest",
                                      folder.string()};
   std::vector<std::string> from_source;
-  std::string names;
-  for (const spec::LockedPackage& package : packages) {
+  for (const spec::LockedPackage& package : packages)
     if (package.is_source()) from_source.push_back(package.name);
-    names += (names.empty() ? "" : ", ") + package.file;
-  }
   const auto kinds = only_wheels_but(from_source);
   arguments.insert(arguments.end(), kinds.begin(), kinds.end());
   const base::ProcessResult result = run(program_.command, std::move(arguments));
-  if (!result.ok()) fail("cannot fetch " + names, result);
+  if (!result.ok())
+    fail("cannot fetch " + base::joined(packages, ", ", &spec::LockedPackage::file), result);
   std::vector<fs::path> files;
   std::error_code code;
   for (const spec::LockedPackage& package : packages) {

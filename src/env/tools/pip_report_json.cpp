@@ -1,6 +1,8 @@
 #include "layers/layer_variables.hpp"
 #include "pip.hpp"
 
+#include <sabath/base/text/codes.hpp>
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -10,23 +12,8 @@ namespace {
 
 using nlohmann::json;
 
-std::string percent_decoded(std::string_view text) {
-  std::string plain;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto code =
-        i + 2 < text.size() && text[i] == '%' ? std::string(text.substr(i + 1, 2)) : std::string();
-    if (code.find_first_not_of("0123456789abcdefABCDEF") == std::string::npos && !code.empty()) {
-      plain += static_cast<char>(std::stoi(code, nullptr, 16));
-      i += 2;
-    } else {
-      plain += text[i];
-    }
-  }
-  return plain;
-}
-
 std::string path_of(const std::string& url) {
-  return percent_decoded(url.substr(0, url.find_first_of("?#")));
+  return base::percent_decoded(url.substr(0, url.find_first_of("?#")));
 }
 
 base::Digest digest_of(const json& archive, const std::string& url, const std::string& place) {

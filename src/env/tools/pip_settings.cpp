@@ -1,9 +1,9 @@
 #include "pip_settings.hpp"
 
+#include <sabath/base/text/pieces.hpp>
 #include <sabath/base/text/regex.hpp>
 
 #include <map>
-#include <sstream>
 #include <string_view>
 
 namespace sabath::env {
@@ -60,8 +60,7 @@ std::string variable_of(std::string_view name) {
 PipSettings parse_pip_settings(const std::string& text) {
   PipSettings settings;
   std::map<std::string, int> ranks;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string& line : base::split(text, '\n')) {
     const auto equals = line.find('=');
     const auto dot = line.find('.');
     if (equals == std::string::npos || dot == std::string::npos || dot > equals) continue;

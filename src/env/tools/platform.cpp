@@ -1,9 +1,9 @@
 #include "platform.hpp"
 
 #include <sabath/base/file.hpp>
+#include <sabath/base/text/pieces.hpp>
 
 #include <array>
-#include <sstream>
 
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -13,8 +13,7 @@ namespace {
 
 /// Returns the value of `key` in os-release(5), without quotes; empty where it is missing.
 std::string os_release_value(const std::string& text, const std::string& key) {
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string& line : base::split(text, '\n')) {
     if (!line.starts_with(key + "=")) continue;
     std::string value = line.substr(key.size() + 1);
     if (value.size() >= 2 && (value.front() == '"' || value.front() == '\'')) {

@@ -4,6 +4,7 @@
 
 #include <sabath/base/digest.hpp>
 #include <sabath/base/error.hpp>
+#include <sabath/base/text/pieces.hpp>
 #include <sabath/base/text/text_table.hpp>
 
 #include <iterator>
@@ -71,14 +72,9 @@ std::optional<std::string> Toolchain::first_line(std::vector<std::string> comman
                       "name before it on PATH that answers");
   }
   if (!result.ok()) return std::nullopt;
-  std::istringstream lines(result.output.empty() ? result.errors : result.output);
-  for (std::string line; std::getline(lines, line);) {
-    const auto first = line.find_first_not_of(" \t\r");
-    if (first == std::string::npos) continue;
-    const auto last = line.find_last_not_of(" \t\r");
-    return base::printable(line.substr(first, last - first + 1));
-  }
-  return std::nullopt;
+  const auto said = base::trimmed(result.output.empty() ? result.errors : result.output);
+  if (said.empty()) return std::nullopt;
+  return base::printable(base::trimmed(said.substr(0, said.find('\n'))));
 }
 
 Toolchain::Answer Toolchain::ask(std::string_view language,

@@ -11,6 +11,7 @@
 #include <sabath/base/process/process_identity.hpp>
 #include <sabath/base/process/process_table.hpp>
 #include <sabath/base/process/variables.hpp>
+#include <sabath/base/text/numbers.hpp>
 #include <sabath/base/unique_fd.hpp>
 #include <sabath/execution/execute_copies.hpp>
 #include <sabath/execution/execute_rank.hpp>
@@ -21,7 +22,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 #include <string_view>
 
@@ -48,11 +48,7 @@ constexpr std::array starters{Starter{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_L
                               Starter{"SLURM_PROCID", "SLURM_LOCALID"}};
 
 std::optional<int> number_of(const Environment& environment, const std::string& name) {
-  const std::string text = base::variable_of(environment, name);
-  int number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size() || text.empty()) return std::nullopt;
-  return number;
+  return base::number_in<int>(base::variable_of(environment, name));
 }
 
 /// Returns true where the `exec` that had this rank started is among its ancestors: then it sees

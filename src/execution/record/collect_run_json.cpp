@@ -3,6 +3,7 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/text/json_reader.hpp>
+#include <sabath/base/text/numbers.hpp>
 #include <sabath/base/version.hpp>
 #include <sabath/execution/collect_run.hpp>
 #include <sabath/execution/current_record.hpp>
@@ -11,7 +12,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <charconv>
 
 namespace sabath::execution {
 namespace {
@@ -25,11 +25,8 @@ int newest_in(const fs::path& folder) {
   int newest = 0;
   std::error_code code;
   for (fs::directory_iterator at(folder, code), end; !code && at != end; at.increment(code)) {
-    const std::string name = at->path().filename().string();
-    int number = 0;
-    const auto [rest, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-    if (error == std::errc{} && rest == name.data() + name.size())
-      newest = std::max(newest, number);
+    const auto number = base::number_in<int>(at->path().filename().native());
+    newest = std::max(newest, number.value_or(0));
   }
   if (code && code != std::errc::no_such_file_or_directory)
     base::throw_errno(folder.string(), "cannot be listed", code.value());
@@ -42,10 +39,7 @@ spec::Collection read_collection(const fs::path& folder) {
 }
 
 int number_of(const fs::path& attempt) {
-  const std::string name = attempt.filename().string();
-  int number = 1;
-  std::from_chars(name.data(), name.data() + name.size(), number);
-  return number;
+  return base::leading_number<int>(attempt.filename().native()).value_or(1);
 }
 
 std::vector<collect::StageFiles> stages_of(const home::RunFiles& files,

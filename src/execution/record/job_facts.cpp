@@ -1,10 +1,10 @@
 #include "job_facts.hpp"
 
 #include <sabath/base/process/variables.hpp>
+#include <sabath/base/text/numbers.hpp>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
 #include <fstream>
 #include <string_view>
@@ -24,9 +24,7 @@ constexpr std::array of_devices{
     "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL"};
 
 int number_in(const std::string& text) {
-  int number = 0;
-  std::from_chars(text.data(), text.data() + text.size(), number);
-  return std::max(number, 0);
+  return std::max(base::leading_number<int>(text).value_or(0), 0);
 }
 
 bool tells(const std::string& name) {
@@ -68,10 +66,8 @@ bool is_nearly_over(const std::optional<std::chrono::seconds>& limit,
                     const base::Environment& environment) {
   using std::chrono::seconds;
   const std::string text = base::variable_of(environment, "SABATH_JOB_END");
-  std::int64_t over = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), over);
-  const bool is_number = error == std::errc{} && end == text.data() + text.size();
-  if (!limit || !is_number || over <= 0) return false;
+  const std::int64_t over = base::number_in<std::int64_t>(text).value_or(0);
+  if (!limit || over <= 0) return false;
   // Slurm may warn up to a minute early (sbatch(1), --signal). For a short job this is the warning
   // at most.
   const seconds early = std::min<seconds>(seconds(60), *limit / 3 + seconds(5));

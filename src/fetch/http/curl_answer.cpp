@@ -1,10 +1,10 @@
 #include "curl_answer.hpp"
 
 #include <sabath/base/error.hpp>
+#include <sabath/base/text/pieces.hpp>
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <string_view>
 #include <vector>
@@ -18,9 +18,7 @@ std::vector<std::string> headers_of(CURL* handle, const char* name) {
   std::vector<std::string> values;
   curl_header* found = nullptr;
   while (curl_easy_header(handle, name, values.size(), CURLH_HEADER, -1, &found) == CURLHE_OK) {
-    std::string& value = values.emplace_back(found->value);
-    std::ranges::transform(
-        value, value.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    values.push_back(base::lower_case(found->value));
   }
   return values;
 }

@@ -1,7 +1,6 @@
 #include "http_fetcher.hpp"
 
 #include "api_request.hpp"
-#include "many_files.hpp"
 #include "transfer/file_transfer.hpp"
 
 #include <cstdlib>
@@ -38,18 +37,6 @@ std::optional<bool> HttpFetcher::still_has(const std::string& url,
   if (scheme != "https" && scheme != "http") return std::nullopt;
   return ask_version(
       {loop_, options_, clock_}, url, {version.etag, version.last_modified}, std::move(stop));
-}
-
-void HttpFetcher::fetch_many(FileList& files,
-                             const std::vector<std::size_t>& indices,
-                             const RetryPolicy& policy,
-                             base::Observer& observer,
-                             std::stop_token stop) {
-  fetch_many_files({shared_loop_, reachability_, options_, clock_, observer, std::move(stop)},
-                   loop_,
-                   files,
-                   policy,
-                   indices);
 }
 
 }  // namespace sabath::fetch

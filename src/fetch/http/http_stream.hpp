@@ -5,7 +5,6 @@
 #include "curl_handle.hpp"
 #include "failure.hpp"
 #include "netrc.hpp"
-#include "request_options.hpp"
 #include "source_url.hpp"
 
 #include <sabath/base/bytes.hpp>
@@ -17,6 +16,10 @@
 #include <string_view>
 
 namespace sabath::fetch {
+
+/// Streams that share a connection (HTTP/2) suit many small files. Bulk is faster over connections
+/// of its own (curl issues 460 and 13403).
+enum class Sharing { own_connection, shared_connection };
 
 /// Requests and answers of one libcurl easy handle, one at a time. The body goes to a receiver. One
 /// TransferLoop runs several streams. Redirects are followed here: libcurl would send custom

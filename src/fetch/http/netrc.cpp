@@ -2,21 +2,15 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/text/pieces.hpp>
 
 #include <algorithm>
-#include <cctype>
 #include <cstdlib>
 #include <filesystem>
 
 namespace sabath::fetch {
 
 namespace {
-
-std::string in_lower_case(std::string text) {
-  std::ranges::transform(
-      text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
 
 /// Without port and brackets.
 std::string bare(std::string host) {
@@ -38,8 +32,8 @@ bool look_for(const std::string& host) {
   try {
     const auto text = base::read_file_if_exists(std::filesystem::path(home) / ".netrc");
     if (!text) return false;
-    const std::string lower = in_lower_case(*text);
-    return lower.find(in_lower_case(bare(host))) != std::string::npos ||
+    const std::string lower = base::lower_case(*text);
+    return lower.find(base::lower_case(bare(host))) != std::string::npos ||
            lower.find("default") != std::string::npos || lower.find('\\') != std::string::npos;
   } catch (const base::Error&) {
     return true;  // libcurl may read what we do not, such as a pipe

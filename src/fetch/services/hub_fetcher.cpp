@@ -5,6 +5,7 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/text/codes.hpp>
 #include <sabath/base/text/regex.hpp>
 
 #include <algorithm>
@@ -47,7 +48,7 @@ HubUrl parse_hub_url(const std::string& url) {
 }
 
 std::string encoded(const std::string& path) {
-  return percent_encoded(path, "!$&'()*+,-./:;=@_~");
+  return base::percent_encoded(path, "!$&'()*+,-./:;=@_~");
 }
 
 class HubFetcher final : public ResolvingFetcher {

@@ -2,18 +2,20 @@
 
 #include "builtin_tools.hpp"
 #include "file_tool.hpp"
-#include "http/http_headers.hpp"
+#include "http/answer.hpp"
 #include "http/http_status.hpp"
 #include "tool_values.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/text/numbers.hpp>
+#include <sabath/base/text/pieces.hpp>
 #include <sabath/base/text/regex.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
+#include <map>
 
 namespace sabath::fetch {
 
@@ -45,6 +47,50 @@ fs::path beside(const ToolJob& job, const char* suffix) {
   return job.output.string() + suffix;
 }
 
+int number_of(std::string_view text) {
+  return base::leading_number<int>(text).value_or(0);
+}
+
+/// The last of the answers that a program has written down.
+struct HttpHeaders {
+  int status = 0;                               ///< 0: there was no answer
+  std::map<std::string, std::string> values{};  ///< names in lower case
+
+  std::string value(const std::string& name) const {
+    const auto found = values.find(name);
+    return found == values.end() ? std::string() : found->second;
+  }
+
+  Answer answer() const {
+    Answer answer;
+    answer.status = status;
+    answer.validators = {value("etag"), value("last-modified")};
+    constexpr int day = 24 * 3600;
+    answer.retry_after = std::chrono::seconds(std::clamp(number_of(value("retry-after")), 0, day));
+    return answer;
+  }
+};
+
+/// Reads blocks of "HTTP/1.1 200 OK" and headers, as curl's --dump-header and wget write them.
+HttpHeaders parse_http_headers(std::string_view text) {
+  HttpHeaders headers;
+  while (!text.empty()) {
+    const auto end = std::min(text.find('\n'), text.size());
+    const std::string_view line = base::trimmed(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (line.starts_with("HTTP/")) {
+      const auto blank = std::min(line.find(' '), line.size());
+      headers = {.status = number_of(base::trimmed(line.substr(blank)))};
+      continue;
+    }
+    const auto colon = line.find(':');
+    if (headers.status == 0 || colon == std::string_view::npos) continue;
+    const std::string name = base::lower_case(line.substr(0, colon));
+    headers.values[name] = base::trimmed(line.substr(colon + 1));
+  }
+  return headers;
+}
+
 /// Returns the known validators of the partial.
 Validators kept_version(const ToolJob& job) {
   // An attempt that was killed leaves the newer one, which counts once the body has begun.
@@ -60,8 +106,7 @@ std::vector<int> numbers_of(std::string_view version) {
   std::vector<int> numbers;
   while (!version.empty()) {
     const auto end = std::min(version.find('.'), version.size());
-    numbers.push_back(0);
-    std::from_chars(version.data(), version.data() + end, numbers.back());
+    numbers.push_back(number_of(version.substr(0, end)));
     version.remove_prefix(std::min(end + 1, version.size()));
   }
   return numbers;
@@ -73,15 +118,6 @@ class DescribedTool final : public FileTool {
       : FileTool(traits_of(tool), context), tool_(std::move(tool)) {}
 
  protected:
-  std::variant<ToolCall, Failure> call_for(const ToolJob& job) override {
-    ToolCall call = call_with(tool_.download);
-    call.grows = job.output;
-    call.has_holes = tool_.holes;
-    call.total_bytes = job.size_bytes;
-    call.percentage = tool_.progress;
-    return call;
-  }
-
   std::optional<Failure> bring(const ToolJob& job) override {
     values_.emplace(tool_, job, context());
     headers_ = {};
@@ -175,7 +211,12 @@ class DescribedTool final : public FileTool {
     headers_ = {};
     is_other_version_ = false;
     ToolEnd end;
-    auto failure = run(std::get<ToolCall>(call_for(job)), job, &end);
+    ToolCall call = call_with(tool_.download);
+    call.grows = job.output;
+    call.has_holes = tool_.holes;
+    call.total_bytes = job.size_bytes;
+    call.percentage = tool_.progress;
+    auto failure = run(call, job, &end);
     read_headers(end, job);
     if (failure) return failure;
     if (headers_.status >= 300 && headers_.status < 400) {

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "failure.hpp"
 #include "tool_run.hpp"
-#include "tool_url.hpp"
 
 #include <sabath/fetch/fetcher.hpp>
 
@@ -14,6 +14,29 @@
 #include <vector>
 
 namespace sabath::fetch {
+
+/// Parts of a source's URL for a program's argument vector. User and host do not begin with '-',
+/// and no part has control characters.
+struct ToolUrl {
+  std::string scheme{};
+  std::string user{};
+  std::string host{};  ///< without brackets
+  std::string port{};  ///< empty where the URL has none
+  std::string path{};  ///< decoded, with its first slash
+  std::string query{};
+  std::string plain{};      ///< without user and password, for programs
+  std::string displayed{};  ///< without query and fragment either
+  std::string password{};
+
+  /// Returns "host:port" or "host", to which secrets are bound.
+  std::string authority() const;
+};
+
+/// Returns a Failure where `url` is malformed, or unsafe for a program.
+std::variant<ToolUrl, Failure> parse_tool_url(const std::string& url);
+
+/// Percent-encodes a path for a URL; slashes stay.
+std::string encoded_path(const std::string& path);
 
 /// Fixed properties of a program.
 struct ToolTraits {
@@ -65,12 +88,10 @@ class FileTool : public Fetcher {
                 std::stop_token stop) override;
 
  protected:
-  /// Returns the call for a file, or a Failure where the program must not be called.
-  virtual std::variant<ToolCall, Failure> call_for(const ToolJob& job) = 0;
   /// Returns the cause of a failed call; `failure_by_words` is enough for most programs.
   virtual Failure failure_of(const ToolEnd& end, const ToolJob& job) = 0;
-  /// Downloads the file, by one call unless overridden. Returns nothing on success.
-  virtual std::optional<Failure> bring(const ToolJob& job);
+  /// Downloads the file. Returns nothing on success.
+  virtual std::optional<Failure> bring(const ToolJob& job) = 0;
 
   /// Notes that the partial is downloaded again.
   void drop_partial() { dropped_ = true; }

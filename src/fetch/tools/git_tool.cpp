@@ -6,13 +6,11 @@
 #include "tree_tool.hpp"
 
 #include <sabath/base/file.hpp>
+#include <sabath/base/text/codes.hpp>
 #include <sabath/base/text/regex.hpp>
-
-#include <openssl/evp.h>
 
 #include <algorithm>
 #include <fstream>
-#include <vector>
 
 namespace sabath::fetch {
 
@@ -21,16 +19,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view git_prefix = "git+";
-
-/// "Authorization: Basic ..." (RFC 7617).
-std::string basic_authorization(const std::string& user, const std::string& password) {
-  const std::string plain = user + ":" + password;
-  std::vector<unsigned char> text(plain.size() / 3 * 4 + 5);
-  const int length = EVP_EncodeBlock(text.data(),
-                                     reinterpret_cast<const unsigned char*>(plain.data()),
-                                     static_cast<int>(plain.size()));
-  return "Authorization: Basic " + std::string(text.begin(), text.begin() + length);
-}
 
 /// "git+https://host/repo.git@<commit>" taken apart.
 struct Repository {
@@ -112,7 +100,7 @@ class GitTool final : public TreeTool {
   bool names_many(const std::string&) const override { return true; }
 
  protected:
-  std::variant<ToolCall, Failure> call_for(const ToolJob&) override {
+  std::optional<Failure> bring(const ToolJob&) override {
     return Failure{.problem = "is a repository, not a file"};
   }
 
@@ -196,8 +184,9 @@ class GitTool final : public TreeTool {
     }
     std::vector<std::string> headers = secret_headers(work.job.credentials);
     if (!work.job.credentials.password.empty()) {
-      headers.push_back(
-          basic_authorization(work.job.credentials.user, work.job.credentials.password));
+      // RFC 7617
+      headers.push_back("Authorization: Basic " + base::base64(work.job.credentials.user + ":" +
+                                                               work.job.credentials.password));
     }
     const std::string host = "http.https://" + work.job.url().authority() + "/.";
     for (const std::string& header : headers)

@@ -3,13 +3,14 @@
 // finds the task of a killed one by its journal.
 
 #include "builtin_tools.hpp"
-#include "globus_json.hpp"
 #include "progress_meter.hpp"
+#include "tool_answers_json.hpp"
 #include "tree_tool.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/process/stop_signal.hpp>
+#include <sabath/base/text/pieces.hpp>
 #include <sabath/base/text/text_table.hpp>
 
 #include <fmt/chrono.h>
@@ -25,15 +26,11 @@ namespace fs = std::filesystem;
 
 // Exit status of globus-cli: "a login, a consent or a session is required".
 constexpr int login_required = 4;
+/// Around an answer of the program.
+constexpr std::string_view blanks = " \t\r\n\"";
 
 fs::path journal_of(const ToolJob& job) {
   return job.output.parent_path() / (job.output.filename().string() + ".globus");
-}
-
-std::string trimmed(const std::string& text) {
-  const auto begin = text.find_first_not_of(" \t\r\n\"");
-  if (begin == std::string::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t\r\n\"") - begin + 1);
 }
 
 /// Returns the path in the collection; nothing where no mapped folder holds `path`.
@@ -79,9 +76,6 @@ class GlobusTool final : public TreeTool {
     return files;
   }
 
-  std::variant<ToolCall, Failure> call_for(const ToolJob&) override {
-    return Failure{.problem = "globus brings a file by several calls"};
-  }
   std::optional<Failure> bring(const ToolJob& job) override {
     if (job.url().path.ends_with('/')) return Failure{.problem = "is a folder, not a file"};
     return copy(job);
@@ -100,7 +94,7 @@ class GlobusTool final : public TreeTool {
     failure.retryable = false;
     failure.problem = "Globus requires a login or a consent";
     // The output names the command, with the missing scopes.
-    const std::string said = trimmed(end.process.errors + end.process.output);
+    const std::string said(base::trimmed(end.process.errors + end.process.output, blanks));
     failure.hint = said.empty() ? "run 'globus login'" : base::printable(said, true);
     return failure;
   }
@@ -152,7 +146,7 @@ class GlobusTool final : public TreeTool {
       if (auto failure = ask({"task", "generate-submission-id", "-F", "text"}, answer, job.stop)) {
         return failure;
       }
-      journal.submission_id = trimmed(answer);
+      journal.submission_id = base::trimmed(answer, blanks);
       if (journal.submission_id.empty()) return Failure{.problem = "globus gave no submission id"};
       base::write_file_atomically(journal_of(job), to_text(journal));
     }
@@ -183,7 +177,7 @@ class GlobusTool final : public TreeTool {
                      {"--", job.url().host + ":" + job.url().path, std::get<std::string>(to)});
     std::string answer;
     if (auto failure = ask(std::move(arguments), answer, job.stop)) return failure;
-    journal.task_id = trimmed(answer);
+    journal.task_id = base::trimmed(answer, blanks);
     if (journal.task_id.empty()) return Failure{.problem = "globus gave no task id"};
     base::write_file_atomically(journal_of(job), to_text(journal));
     job.observer.note(fmt::format("{}: Globus task {}", job.url().displayed, journal.task_id));

@@ -7,11 +7,10 @@
 #include "tree_tool.hpp"
 
 #include <sabath/base/file.hpp>
+#include <sabath/base/text/numbers.hpp>
+#include <sabath/base/text/pieces.hpp>
 #include <sabath/base/text/regex.hpp>
 #include <sabath/base/text/text_table.hpp>
-
-#include <charconv>
-#include <sstream>
 
 namespace sabath::fetch {
 
@@ -101,21 +100,18 @@ class RsyncTool final : public TreeTool {
     }
     // "-rw-r--r--         12,345 2026/11/21 10:00:00 name"
     static const base::Form form(R"(-\S+ +([0-9,]+) [0-9/]+ [0-9:]+ (.*))");
-    std::istringstream lines(base::read_file(call.output, 1ULL << 30U));
     std::vector<ListedFile> files;
     std::string base_url = source.plain + (source.plain.ends_with('/') ? "" : "/");
     if (!source.user.empty()) {
       base_url.insert(base_url.find("://") + 3, encoded_path(source.user) + "@");
     }
-    for (std::string line; std::getline(lines, line);) {
+    for (const std::string& line : base::split(base::read_file(call.output, 1ULL << 30U), '\n')) {
       const auto parts = form.parts(line);
       if (!parts) continue;
       std::string digits = parts->at(1);
       digits.erase(std::remove(digits.begin(), digits.end(), ','), digits.end());
-      std::uint64_t size_bytes = 0;
-      const char* const end = digits.data() + digits.size();
-      const auto [rest, error] = std::from_chars(digits.data(), end, size_bytes);
-      if (error != std::errc{} || rest != end) {
+      const auto size_bytes = base::number_in<std::uint64_t>(digits);
+      if (!size_bytes) {
         return Failure{.problem = "lists '" + base::printable(parts->at(2)) + "' with a size of '" +
                                   base::printable(parts->at(1)) + "' bytes"};
       }
@@ -127,8 +123,8 @@ class RsyncTool final : public TreeTool {
     return files;
   }
 
-  std::variant<ToolCall, Failure> call_for(const ToolJob& job) override {
-    if (auto failure = rsync_problem(job.url())) return *failure;
+  std::optional<Failure> bring(const ToolJob& job) override {
+    if (auto failure = rsync_problem(job.url())) return failure;
     if (job.url().path.ends_with('/')) return Failure{.problem = "is a folder, not a file"};
     ToolCall call = basic_call(job.url(), context());
     // --ignore-times: a partial may have the size and date of the whole.
@@ -138,7 +134,7 @@ class RsyncTool final : public TreeTool {
     call.argv.push_back(job.output.string());
     call.grows = job.output;
     call.total_bytes = job.size_bytes;
-    return call;
+    return run(call, job);
   }
 
   std::optional<Failure> bring_tree(const ToolJob& job) override {

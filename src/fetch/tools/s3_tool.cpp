@@ -2,7 +2,7 @@
 // file starts again.
 
 #include "builtin_tools.hpp"
-#include "s3_listing_json.hpp"
+#include "tool_answers_json.hpp"
 #include "tree_tool.hpp"
 
 #include <sabath/base/file.hpp>
@@ -92,8 +92,8 @@ class S3Tool final : public TreeTool {
   }
 
  protected:
-  std::variant<ToolCall, Failure> call_for(const ToolJob& job) override {
-    if (auto failure = bucket_problem(job.url())) return *failure;
+  std::optional<Failure> bring(const ToolJob& job) override {
+    if (auto failure = bucket_problem(job.url())) return failure;
     const std::string key = key_of(job.url());
     if (key.empty() || key.ends_with('/')) return Failure{.problem = "is a prefix, not an object"};
     ToolCall call = basic_call(job.credentials,
@@ -105,7 +105,7 @@ class S3Tool final : public TreeTool {
                                context());
     call.grows = job.output;
     call.total_bytes = job.size_bytes;
-    return call;
+    return run(call, job);
   }
 
   Listing listed(const ToolJob& job, std::optional<std::uint64_t> limit) override {

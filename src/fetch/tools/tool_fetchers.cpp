@@ -6,50 +6,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 
 namespace sabath::fetch {
 
 namespace {
-
-/// One scheme of another fetcher of the same list, at the list's front.
-class Preferred final : public Fetcher {
- public:
-  Preferred(std::string scheme, Fetcher& fetcher) : scheme_(std::move(scheme)), fetcher_(fetcher) {}
-
-  std::vector<std::string_view> schemes() const override { return {scheme_}; }
-  std::string_view name() const override { return fetcher_.name(); }
-  std::string_view description() const override { return fetcher_.description(); }
-  bool takes_mirrors() const override { return fetcher_.takes_mirrors(); }
-  Outcome fetch(const std::vector<std::string>& urls,
-                const Request& request,
-                base::PartialFile& to,
-                base::Observer& observer,
-                std::stop_token stop) override {
-    return fetcher_.fetch(urls, request, to, observer, std::move(stop));
-  }
-  std::optional<ListedFile> published(const std::string& url, std::stop_token stop) override {
-    return fetcher_.published(url, std::move(stop));
-  }
-  bool names_many(const std::string& url) const override { return fetcher_.names_many(url); }
-  std::vector<ListedFile> list(const std::string& url,
-                               std::optional<std::uint64_t> limit,
-                               base::Observer& observer,
-                               std::stop_token stop) override {
-    return fetcher_.list(url, limit, observer, std::move(stop));
-  }
-  bool takes_trees() const override { return fetcher_.takes_trees(); }
-  Outcome fetch_tree(const std::string& url,
-                     const std::filesystem::path& folder,
-                     base::Observer& observer,
-                     std::stop_token stop) override {
-    return fetcher_.fetch_tree(url, folder, observer, std::move(stop));
-  }
-
- private:
-  std::string scheme_;
-  Fetcher& fetcher_;
-};
 
 std::unique_ptr<Fetcher>& find_named(FetcherList& fetchers,
                                      std::string_view name,
@@ -84,10 +44,10 @@ FetcherList tool_fetchers(const ToolOptions& options, base::Clock& clock) {
 void choose_fetchers(FetcherList& fetchers,
                      const std::map<std::string, std::string>& prefer,
                      std::string_view forced) {
-  FetcherList first;
   if (!forced.empty()) {
-    first.push_back(std::move(find_named(fetchers, forced, "--fetcher")));
-    fetchers = std::move(first);
+    auto only = std::move(find_named(fetchers, forced, "--fetcher"));
+    fetchers.clear();
+    fetchers.push_back(std::move(only));
     return;
   }
   for (const auto& [scheme, name] : prefer) {
@@ -98,10 +58,8 @@ void choose_fetchers(FetcherList& fetchers,
                         fmt::format("prefer: fetcher '{}' does not take '{}'", name, scheme),
                         fmt::format("it takes {}", fmt::join(schemes, ", ")));
     }
-    first.push_back(std::make_unique<Preferred>(scheme, fetcher));
+    fetcher.preferred.insert(scheme);
   }
-  std::move(fetchers.begin(), fetchers.end(), std::back_inserter(first));
-  fetchers = std::move(first);
 }
 
 }  // namespace sabath::fetch

@@ -11,9 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <condition_variable>
-#include <exception>
-#include <mutex>
+#include <future>
 #include <thread>
 
 #include <sys/stat.h>
@@ -36,42 +34,6 @@ std::uint64_t bytes_of(const fs::path& path, bool allocated) {
   constexpr std::uint64_t block = 512;
   return allocated ? std::min(size, static_cast<std::uint64_t>(status.st_blocks) * block) : size;
 }
-
-/// A program in a thread of its own, while this thread watches what grows.
-class Runner {
- public:
-  Runner(base::ProcessRunner& processes, const base::Command& command)
-      : thread_([this, &processes, &command](std::stop_token stop) {
-          try {
-            result_ = processes.run(command, std::move(stop));
-          } catch (...) {
-            thrown_ = std::current_exception();
-          }
-          const std::lock_guard lock(mutex_);
-          ended_ = true;
-          changed_.notify_all();
-        }) {}
-
-  bool wait_for(std::chrono::nanoseconds duration) {
-    std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, duration, [this] { return ended_; });
-  }
-  void ask_to_end() { thread_.request_stop(); }
-  /// Waits for the end. Throws what the run threw.
-  base::ProcessResult take() {
-    thread_.join();
-    if (thrown_) std::rethrow_exception(thrown_);
-    return std::move(result_);
-  }
-
- private:
-  std::mutex mutex_{};
-  std::condition_variable changed_{};
-  bool ended_ = false;
-  base::ProcessResult result_{};
-  std::exception_ptr thrown_{};
-  std::jthread thread_;  // last: it uses the others
-};
 
 /// Progress of a program, by the growth of its files and its output.
 class Watch {
@@ -188,18 +150,23 @@ ToolEnd run_tool(const ToolCall& call,
   Watch watch(call, output, errors);
   ProgressMeter meter(task, observer, context.clock);
   {
-    Runner runner(context.options.processes, command);
-    const std::stop_callback pass_on(stop, [&runner] { runner.ask_to_end(); });
+    // The program has a thread of its own, while this one watches what grows.
+    std::packaged_task run([&](std::stop_token its_stop) {
+      return context.options.processes.run(command, std::move(its_stop));
+    });
+    auto result = run.get_future();
+    std::jthread runner(std::move(run));
+    const std::stop_callback pass_on(stop, [&runner] { runner.request_stop(); });
     auto last_sign = std::chrono::steady_clock::now();
-    while (!runner.wait_for(watch.pause())) {
+    while (result.wait_for(watch.pause()) != std::future_status::ready) {
       const auto now = std::chrono::steady_clock::now();
       if (watch.look()) last_sign = now;
       meter.report(watch.done(), call.total_bytes);
       if (now - last_sign < context.options.silence) continue;
       end.silent = true;
-      runner.ask_to_end();
+      runner.request_stop();
     }
-    end.process = runner.take();
+    end.process = result.get();
   }
   throw_if_stopped();
   watch.look();

@@ -23,7 +23,6 @@ class Coverage {
   std::uint64_t first_missing(std::uint64_t from) const;
   /// Returns the first present byte at or after `from`; endless without one.
   std::uint64_t first_present(std::uint64_t from) const;
-  bool covers(base::ByteRange range) const { return first_missing(range.begin) >= range.end; }
 
  private:
   std::map<std::uint64_t, std::uint64_t> ranges_{};  ///< begin to end; neither touch nor overlap

@@ -42,6 +42,10 @@ class GpuLibrary {
 
 using GpuLibraries = std::vector<std::unique_ptr<GpuLibrary>>;
 
+/// NVIDIA's.
+std::unique_ptr<GpuLibrary> open_nvml(const ProbeSources& sources);
+/// AMD's. Loaded only where AMD's driver is present.
+std::unique_ptr<GpuLibrary> open_rocm_smi(const ProbeSources& sources);
 /// Opens the libraries of all makers; this is the only list of them. One that is not here says why.
 GpuLibraries open_gpu_libraries(const ProbeSources& sources);
 

@@ -2,7 +2,7 @@
 
 #include "gpu_library.hpp"
 
-#include <sabath/probe/visible_gpus.hpp>
+#include <sabath/probe/probe.hpp>
 #include <sabath/spec/run_usage.hpp>
 
 #include <vector>

@@ -1,8 +1,8 @@
 #include "fact_file.hpp"
-#include "mount_table.hpp"
 #include "probes.hpp"
 
 #include <sabath/base/process/variables.hpp>
+#include <sabath/base/text/pieces.hpp>
 #include <sabath/base/text/regex.hpp>
 
 namespace sabath::probe {
@@ -32,7 +32,8 @@ fs::path find_in_cache(const std::string& cache, std::string_view name) {
 /// Searches as the loader: LD_LIBRARY_PATH, the cache, the default folders.
 fs::path find_library(const fs::path& root) {
   std::error_code problem;
-  const auto named = split(base::variable_of(base::current_environment(), "LD_LIBRARY_PATH"), ':');
+  const auto named =
+      base::split(base::variable_of(base::current_environment(), "LD_LIBRARY_PATH"), ':');
   std::vector<fs::path> folders(named.begin(), named.end());
   const auto search = [&](std::string_view name) -> fs::path {
     for (const auto& folder : folders) {

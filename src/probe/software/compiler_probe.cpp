@@ -43,7 +43,8 @@ std::string compilers_witness(const ProbeSources& sources) {
   return text;
 }
 
-/// Compilers on PATH. Starting them costs more than all other facts together.
+/// Compilers on PATH: first lines of --version. Starting them costs more than all other facts
+/// together.
 void probe_compilers(const ProbeSources& sources,
                      base::ProcessRunner& processes,
                      spec::HostFacts& facts) {

@@ -1,4 +1,5 @@
 #include <sabath/base/error.hpp>
+#include <sabath/base/text/pieces.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/probe/library_versions.hpp>
 #include <sabath/probe/loaded_libraries.hpp>
@@ -323,9 +324,7 @@ std::string answer_lines(const LibraryAnswer& answer) {
 
 LibraryAnswer answer_from(std::string_view output) {
   LibraryAnswer answer;
-  while (!output.empty()) {
-    const std::string_view line = output.substr(0, output.find('\n'));
-    output.remove_prefix(std::min(output.size(), line.size() + 1));
+  for (const std::string& line : base::split(output, '\n')) {
     take_line(line, version_mark, answer.versions);
     take_line(line, threads_mark, answer.threads);
   }

@@ -2,8 +2,8 @@
 
 #include "elf_file.hpp"
 #include "fact_file.hpp"
-#include "memory_map.hpp"
 
+#include <sabath/base/text/numbers.hpp>
 #include <sabath/base/text/text_table.hpp>
 
 #include <fmt/format.h>
@@ -18,6 +18,19 @@ namespace sabath::probe {
 namespace {
 
 namespace fs = std::filesystem;
+
+std::string_view next_word(std::string_view& rest) {
+  rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+  const std::string_view word = rest.substr(0, rest.find(' '));
+  rest.remove_prefix(word.size());
+  return word;
+}
+
+bool is_no_file(std::string_view path) {
+  constexpr std::array<std::string_view, 4> heads{"/dev/", "/memfd:", "/SYSV", "/anon_hugepage"};
+  return !path.starts_with('/') ||
+         std::any_of(heads.begin(), heads.end(), [&](auto head) { return path.starts_with(head); });
+}
 
 constexpr std::size_t view_block_bytes = std::size_t{256} << 10U;
 /// Limits memory for programs that map ever new files, such as just-in-time compilers.
@@ -40,6 +53,29 @@ bool is_same_file(const std::optional<base::FileStamp>& a,
 }
 
 }  // namespace
+
+std::vector<ExecutableMapping> executable_mappings(std::string_view maps) {
+  constexpr std::string_view gone = " (deleted)";
+  std::vector<ExecutableMapping> mappings;
+  while (!maps.empty()) {
+    std::string_view line = maps.substr(0, maps.find('\n'));
+    maps.remove_prefix(std::min(maps.size(), line.size() + 1));
+    next_word(line);  // addresses
+    const std::string_view mode = next_word(line);
+    if (mode.size() < 3 || mode[2] != 'x') continue;
+    next_word(line);  // offset
+    next_word(line);  // device
+    ExecutableMapping mapping;
+    mapping.inode = base::leading_number<std::uint64_t>(next_word(line)).value_or(0);
+    line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+    if (is_no_file(line)) continue;
+    mapping.is_gone = line.ends_with(gone);
+    if (mapping.is_gone) line.remove_suffix(gone.size());
+    mapping.path = line;
+    mappings.push_back(mapping);
+  }
+  return mappings;
+}
 
 LibraryView::LibraryView(fs::path proc, ProcessVisitor visitor)
     : proc_(std::move(proc)),

@@ -5,15 +5,28 @@
 #include <sabath/base/unique_fd.hpp>
 #include <sabath/probe/mapped_file.hpp>
 
+#include <cstdint>
 #include <deque>
 #include <filesystem>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace sabath::probe {
+
+/// A line of /proc/PID/maps (proc(5)) that maps a file to execute it.
+struct ExecutableMapping {
+  std::uint64_t inode = 0;
+  std::string_view path{};  ///< view of the text, without the mark of a deleted file
+  bool is_gone = false;     ///< the file was deleted
+};
+
+/// Reads the executable mappings. Leaves out devices, shared memory and mappings without a file.
+std::vector<ExecutableMapping> executable_mappings(std::string_view maps);
 
 /// Processes of a run's stages and the files that they map. Thread safety: one thread at a time.
 class LibraryView {

@@ -3,6 +3,7 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/process/variables.hpp>
+#include <sabath/base/text/pieces.hpp>
 #include <sabath/probe/python_packages.hpp>
 #include <sabath/spec/package_lock.hpp>
 
@@ -47,14 +48,11 @@ std::optional<std::map<std::string, std::string>> virtual_environment(const fs::
   std::error_code code;
   if (!fs::is_regular_file(prefix / "pyvenv.cfg", code)) return std::nullopt;
   std::map<std::string, std::string> keys;
-  const std::string text = text_of(prefix / "pyvenv.cfg");
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    const std::string line = text.substr(at, end - at);
+  for (const std::string& line : base::split(text_of(prefix / "pyvenv.cfg"), '\n')) {
     const std::size_t equals = line.find('=');
     if (equals != std::string::npos)
-      keys[std::string(trimmed(line.substr(0, equals)))] = trimmed(line.substr(equals + 1));
-    at = end + 1;
+      keys[std::string(base::trimmed(line.substr(0, equals)))] =
+          base::trimmed(line.substr(equals + 1));
   }
   return keys;
 }
@@ -93,11 +91,8 @@ void add_installed(const fs::path& prefix,
 std::vector<fs::path> folders_of(const fs::path& interpreter,
                                  const base::Environment& environment) {
   std::vector<fs::path> folders;
-  const std::string said = base::variable_of(environment, "PYTHONPATH");
-  for (std::size_t at = 0; at < said.size();) {
-    const std::size_t end = std::min(said.find(':', at), said.size());
-    if (said[at] == '/') folders.emplace_back(said.substr(at, end - at));
-    at = end + 1;
+  for (const std::string& said : base::split(base::variable_of(environment, "PYTHONPATH"), ':')) {
+    if (said.starts_with('/')) folders.emplace_back(said);
   }
   const fs::path called = interpreter.parent_path().parent_path();
   std::error_code code;

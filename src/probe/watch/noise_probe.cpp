@@ -1,6 +1,7 @@
 #include "fact_file.hpp"
 #include "probes.hpp"
 
+#include <sabath/base/text/pieces.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/spec/host_facts.hpp>
 
@@ -46,11 +47,9 @@ void add_load(const fs::path& root, const HostFacts& facts, Noise& noise) {
 void add_gpus(const HostFacts& facts, Noise& noise) {
   for (const auto& gpu : facts.gpus) {
     if (!gpu.processes || gpu.processes->empty()) continue;
-    std::string names;
-    for (const auto& process : *gpu.processes) {
-      names += (names.empty() ? "" : ", ") +
-               (process.name.empty() ? "process " + std::to_string(process.pid) : process.name);
-    }
+    const auto names = base::joined(*gpu.processes, ", ", [](const spec::GpuProcess& process) {
+      return process.name.empty() ? "process " + std::to_string(process.pid) : process.name;
+    });
     noise.push_back(
         fmt::format("{} has {} other process(es): {}", gpu.uuid, gpu.processes->size(), names));
   }

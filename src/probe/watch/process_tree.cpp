@@ -25,15 +25,10 @@ void add(const base::ProcessStat& stat, ProcessUse& use) {
   use.processes += 1;
 }
 
-struct Io {
-  std::uint64_t read_bytes = 0;
-  std::uint64_t write_bytes = 0;
-};
-
-Io read_io(const fs::path& file) {
+ProcessUse read_io(const fs::path& file) {
   const auto text = read_fact(file).value_or("");
-  return {parse_number(find_field(text, "read_bytes")).value_or(0),
-          parse_number(find_field(text, "write_bytes")).value_or(0)};
+  return {.read_bytes = parse_number(find_field(text, "read_bytes")).value_or(0),
+          .write_bytes = parse_number(find_field(text, "write_bytes")).value_or(0)};
 }
 
 }  // namespace
@@ -91,13 +86,10 @@ ProcessUse ProcessTree::dead_children_io() const {
   auto rest = read_io(process / "io");
   for (const int task : base::numbered_entries(process / "task")) {
     const auto own = read_io(process / "task" / std::to_string(task) / "io");
-    rest = {difference(rest.read_bytes, own.read_bytes),
-            difference(rest.write_bytes, own.write_bytes)};
+    rest.read_bytes = difference(rest.read_bytes, own.read_bytes);
+    rest.write_bytes = difference(rest.write_bytes, own.write_bytes);
   }
-  ProcessUse use;
-  use.read_bytes = rest.read_bytes;
-  use.write_bytes = rest.write_bytes;
-  return use;
+  return rest;
 }
 
 }  // namespace sabath::probe

@@ -1,7 +1,7 @@
 #include "cgroup.hpp"
 #include "fact_file.hpp"
-#include "mount_table.hpp"
 
+#include <sabath/base/text/pieces.hpp>
 #include <sabath/base/unique_fd.hpp>
 #include <sabath/probe/run_group.hpp>
 
@@ -48,7 +48,7 @@ bool may_divide(const fs::path& group, const fs::path& root) {
 /// Returns how many controllers count in the groups within `group`.
 std::ptrdiff_t controllers_within(const fs::path& group) {
   constexpr std::array<std::string_view, 3> wanted{"memory", "io", "pids"};
-  const auto enabled = split(read_fact(group / "cgroup.subtree_control").value_or(""), ' ');
+  const auto enabled = base::split(read_fact(group / "cgroup.subtree_control").value_or(""), ' ');
   return std::count_if(enabled.begin(), enabled.end(), [&](const std::string& name) {
     return std::find(wanted.begin(), wanted.end(), name) != wanted.end();
   });

@@ -1,4 +1,4 @@
-#include "group_use.hpp"
+#include "cgroup.hpp"
 #include "process_tree.hpp"
 #include "sample_line.hpp"
 #include "thread_cpu.hpp"
@@ -200,13 +200,8 @@ UsageSampler::Energy UsageSampler::energy() const {
   return {std::move(readings), std::move(text)};
 }
 
-struct GpuSession::State {
-  GpuLibraries libraries;
-};
-
-GpuSession::GpuSession(const ProbeSources& sources)
-    : state_(std::make_unique<State>(State{open_gpu_libraries(sources)})) {}
-
-GpuSession::~GpuSession() = default;
+std::shared_ptr<const void> gpu_session(const ProbeSources& sources) {
+  return std::make_shared<const GpuLibraries>(open_gpu_libraries(sources));
+}
 
 }  // namespace sabath::probe

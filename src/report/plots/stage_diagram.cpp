@@ -2,6 +2,7 @@
 #include "svg.hpp"
 
 #include <sabath/base/clock.hpp>
+#include <sabath/base/text/pieces.hpp>
 #include <sabath/report/text.hpp>
 
 #include <fmt/format.h>
@@ -69,15 +70,13 @@ void draw_need(Svg& svg, const Box& from, const Box& to) {
 }  // namespace
 
 std::string stage_text(const ReportStage& stage) {
-  std::string text;
   std::uint64_t runs = 0;
   for (const auto& [state, count] : stage.states)
     runs += count;
-  for (const auto& [state, count] : stage.states) {
-    const std::string word = state == "not_due" ? "not due" : state;
-    text += (text.empty() ? "" : ", ") + word;
-    if (runs > 1) text += fmt::format(" in {}", count);
-  }
+  std::string text = base::joined(stage.states, ", ", [&](const auto& one) {
+    const std::string word = one.first == "not_due" ? "not due" : one.first;
+    return word + (runs > 1 ? fmt::format(" in {}", one.second) : "");
+  });
   if (stage.wall_s.empty()) return text;
   std::vector<double> times = stage.wall_s;
   std::ranges::sort(times);

@@ -2,6 +2,8 @@
 
 #include "escape.hpp"
 
+#include <sabath/base/text/text_table.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,11 +13,6 @@ namespace sabath::report {
 namespace {
 
 constexpr double letter_width = 7.3;
-
-std::size_t characters(std::string_view text) {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
-}
 
 }  // namespace
 
@@ -39,13 +36,13 @@ void extend(std::string& data, double x, double y) {
 }
 
 double text_width(std::string_view text) {
-  return letter_width * static_cast<double>(characters(plain_text(text)));
+  return letter_width * static_cast<double>(base::code_points(plain_text(text)));
 }
 
 std::string fitting_text(std::string_view text, double width) {
   const std::string plain = plain_text(text);
   const auto most = static_cast<std::size_t>(std::max(width / letter_width, 2.0));
-  return characters(plain) <= most ? plain : plain_text(plain, most - 1);
+  return base::code_points(plain) <= most ? plain : plain_text(plain, most - 1);
 }
 
 Svg::Svg(std::string_view id,

@@ -1,5 +1,6 @@
 #include "value_range.hpp"
 
+#include <sabath/base/text/pieces.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/report/shown_numbers.hpp>
 #include <sabath/report/text_plot.hpp>
@@ -18,10 +19,8 @@ namespace {
 
 /// Ignores case and dashes: "UTF-8" equals "utf8".
 bool names_utf8(std::string_view locale) {
-  std::string plain;
-  for (const char c : locale) {
-    if (c != '-') plain += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  }
+  std::string plain = base::lower_case(locale);
+  std::erase(plain, '-');
   return plain.find("utf8") != std::string::npos;
 }
 

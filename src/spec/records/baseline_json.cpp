@@ -4,10 +4,10 @@
 
 #include <sabath/base/clock.hpp>
 #include <sabath/base/text/exact_number.hpp>
+#include <sabath/base/text/numbers.hpp>
 #include <sabath/base/text/text_table.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <set>
@@ -109,14 +109,11 @@ void check_failure(const Baseline& baseline, const ExpectedFailure& failure, Jso
 
 /// As a JSON integer where 64 bits hold it.
 void set_integer(nlohmann::ordered_json& place, const std::string& digits) {
-  const auto set = [&](auto number) {
-    const char* const end = digits.data() + digits.size();
-    const auto [stop, error] = std::from_chars(digits.data(), end, number);
-    const bool is_read = error == std::errc{} && stop == end;
-    if (is_read) place = number;
-    return is_read;
-  };
-  if (!set(std::uint64_t{0})) set(std::int64_t{0});
+  if (const auto natural = base::number_in<std::uint64_t>(digits)) {
+    place = *natural;
+  } else if (const auto negative = base::number_in<std::int64_t>(digits)) {
+    place = *negative;
+  }
 }
 
 void set_integers(nlohmann::ordered_json& json, const BaselineMetric& metric) {

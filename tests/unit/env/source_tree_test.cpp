@@ -1,5 +1,4 @@
-#include "env/source/source_tree.hpp"
-
+#include "env/source/fetched_source.hpp"
 #include "env_workshop.hpp"
 #include "support/fake_clock.hpp"
 

@@ -29,7 +29,7 @@ TEST_CASE("coverage: ranges that touch or overlap become one") {
   CHECK(there.first_present(40) == Coverage::endless);
   there.add({15, 30});
   CHECK(there.bytes() == 30);
-  CHECK(there.covers({10, 40}));
+  CHECK(there.first_missing(10) >= 40);
   there.add({0, 100});
   CHECK(there.bytes() == 100);
   CHECK(there.first_missing(0) == 100);

@@ -178,13 +178,7 @@ TEST_CASE("tools: preferred fetchers come first for their schemes, and a forced 
   tools.get("wget");
   auto& list = tools.list;
   const auto first_for = [&](const std::string& scheme) {
-    for (const auto& fetcher : list) {
-      const auto schemes = fetcher->schemes();
-      if (std::find(schemes.begin(), schemes.end(), scheme) != schemes.end()) {
-        return std::string(fetcher->name());
-      }
-    }
-    return std::string();
+    return std::string(fetch::fetchers_for(list, scheme + "://host/file").front()->name());
   };
   SECTION("preferred") {
     fetch::choose_fetchers(list, {{"http", "wget"}, {"https", "wget"}, {"ftp", "aria2c"}});

@@ -1,5 +1,4 @@
-#include "probe/watch/group_use.hpp"
-
+#include "probe/watch/cgroup.hpp"
 #include "support/fake_host.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,7 +1,6 @@
 #include "probe/software/library_view.hpp"
 
 #include "held_process.hpp"
-#include "probe/software/memory_map.hpp"
 #include "support/fake_host.hpp"
 
 #include <catch2/catch.hpp>

@@ -39,6 +39,9 @@ class TextTable {
   std::vector<std::vector<std::string>> rows_;
 };
 
+/// Number of code points of UTF-8.
+std::size_t code_points(std::string_view text);
+
 /// Makes text from outside safe to display: control characters and invalid UTF-8 become \xNN ('\t'
 /// and '\n' too unless `keep_newlines`), bidirectional marks and invisible characters \u{NNNN}.
 std::string printable(std::string_view text, bool keep_newlines = false);

@@ -1,11 +1,11 @@
 #include "commands.hpp"
 
 #include <sabath/app/import_table.hpp>
+#include <sabath/base/text/numbers.hpp>
 #include <sabath/base/text/text_table.hpp>
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <map>
 
 namespace sabath::cli {
@@ -33,10 +33,8 @@ std::map<std::string, std::uint64_t> counts_of(const std::vector<std::string>& w
   for (const std::string& word : words) {
     const std::size_t sign = word.rfind('=');
     const std::string number = sign == std::string::npos ? "" : word.substr(sign + 1);
-    std::uint64_t count = 0;
-    const char* const last = number.data() + number.size();
-    const auto [end, error] = std::from_chars(number.data(), last, count);
-    if (error != std::errc{} || end != last || count == 0 || sign == 0)
+    const std::uint64_t count = base::number_in<std::uint64_t>(number).value_or(0);
+    if (count == 0 || sign == 0)
       throw usage_error("--count: '" + base::printable(word) + "' is not METRIC=N",
                         "such as mnist_convnet=10000, the number of test images");
     if (!counts.emplace(word.substr(0, sign), count).second)

@@ -4,6 +4,7 @@
 
 #include <sabath/analysis/compare_pair.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/text/pieces.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/compare/session_differences.hpp>
 #include <sabath/execution/collect_run.hpp>
@@ -64,10 +65,8 @@ void note_sessions(const std::optional<spec::RunRecord>& original,
                    const spec::RunRecord& again,
                    Workspace& workspace) {
   if (!original) return;
-  std::string names;
-  for (const spec::FacetDifference& one : compare::session_differences(*original, again)) {
-    names += (names.empty() ? "" : ", ") + one.item;
-  }
+  const std::string names = base::joined(
+      compare::session_differences(*original, again), ", ", &spec::FacetDifference::item);
   if (names.empty()) return;
   workspace.observer().note("the sessions of the two runs differ in " + base::printable(names) +
                             "; of their values only digests are recorded");

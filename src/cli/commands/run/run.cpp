@@ -3,6 +3,7 @@
 #include <sabath/analysis/whole_values.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/text/numbers.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/base/text/utf8.hpp>
 #include <sabath/execution/current_record.hpp>
@@ -11,8 +12,6 @@
 #include <sabath/planning/recipe_preparer.hpp>
 #include <sabath/report/text.hpp>
 #include <sabath/spec/run_record.hpp>
-
-#include <charconv>
 
 namespace sabath::cli {
 namespace {
@@ -151,10 +150,7 @@ bool has_run_options(const RunOptions& options) {
 
 /// Conversion alone would take "-1" for the largest number there is.
 std::string problem_of_seed(const std::string& text) {
-  std::uint64_t seed = 0;
-  const char* const end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, seed);
-  if (read.ec == std::errc() && read.ptr == end) return {};
+  if (base::number_in<std::uint64_t>(text)) return {};
   return "a seed is a whole number from 0 to 18446744073709551615, not '" + base::printable(text) +
          "'";
 }

@@ -4,6 +4,7 @@
 #include <sabath/app/run_study.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/process/process.hpp>
+#include <sabath/base/text/numbers.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/batch/submit_runs.hpp>
 #include <sabath/home/run_files.hpp>
@@ -13,7 +14,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 namespace sabath::cli {
 namespace {
@@ -266,10 +266,8 @@ void note_single_lists(const RunOptions& options,
 int jobs_of(const RunOptions& options) {
   if (options.jobs.empty()) return 1;
   if (options.jobs == "all") return 0;
-  int jobs = 0;
-  const char* const last = options.jobs.data() + options.jobs.size();
-  const auto [end, error] = std::from_chars(options.jobs.data(), last, jobs);
-  if (error != std::errc{} || end != last || jobs < 1) {
+  const int jobs = base::number_in<int>(options.jobs).value_or(0);
+  if (jobs < 1) {
     throw usage_error("--jobs: '" + base::printable(options.jobs) + "' is not a number of runs",
                       "a number from 1, or 'all' that fit");
   }

@@ -8,6 +8,7 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/process/stop_signal.hpp>
+#include <sabath/base/text/pieces.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/batch/job_reasons.hpp>
 #include <sabath/batch/run_accounting.hpp>
@@ -408,12 +409,9 @@ std::string counts_line(const std::map<RunState, std::size_t>& counts,
   std::size_t all = left;
   for (const auto& [state, number] : counts)
     all += number;
-  std::string text = std::to_string(all) + (all == 1 ? " run:" : " runs:");
-  std::string separator = " ";
+  std::vector<std::string> parts;
   const auto add = [&](std::size_t number, const std::string& what) {
-    if (number == 0) return;
-    text += separator + std::to_string(number) + " " + what;
-    separator = ", ";
+    if (number > 0) parts.push_back(" " + std::to_string(number) + " " + what);
   };
   for (const RunState state : in_order) {
     const auto found = counts.find(state);
@@ -423,7 +421,7 @@ std::string counts_line(const std::map<RunState, std::size_t>& counts,
         std::string(spec::to_string(state)) + (has_reason ? " (" + why_planned + ")" : ""));
   }
   add(left, "not run");
-  return text;
+  return base::counted(all, "run") + ":" + base::joined(parts, ",");
 }
 
 std::string counts_line(const std::vector<batch::WatchedRun>& runs, std::size_t left) {

@@ -38,4 +38,13 @@ GlobusTask parse_globus_task(std::string_view text, const std::string& origin);
 /// Reads the files of `globus ls --recursive -F json`.
 std::vector<ListedFile> parse_globus_listing(std::string_view text, const std::string& origin);
 
+struct S3Object {
+  std::string key{};
+  std::uint64_t size_bytes = 0;
+};
+
+/// Reads `aws s3api list-objects-v2 --query Contents[].{k:Key,s:Size} --output json`, which is null
+/// for no object. Throws Error{transfer} for any other text.
+std::vector<S3Object> parse_s3_listing(std::string_view text, const std::string& origin);
+
 }  // namespace sabath::fetch

@@ -1,4 +1,4 @@
-#include "globus_json.hpp"
+#include "tool_answers_json.hpp"
 
 #include <sabath/base/error.hpp>
 
@@ -77,6 +77,22 @@ std::vector<ListedFile> parse_globus_listing(std::string_view text, const std::s
     file.size_bytes = number_at(item, "size");
   }
   return files;
+}
+
+std::vector<S3Object> parse_s3_listing(std::string_view text, const std::string& origin) {
+  std::vector<S3Object> objects;
+  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) return objects;
+  try {
+    const json listing = json::parse(text);
+    if (listing.is_null()) return objects;
+    for (const json& item : listing) {
+      objects.push_back({item.at("k").get<std::string>(), item.at("s").get<std::uint64_t>()});
+    }
+  } catch (const json::exception& error) {
+    throw base::Error(base::ErrorKind::transfer,
+                      origin + ": aws gave no listing: " + std::string(error.what()));
+  }
+  return objects;
 }
 
 }  // namespace sabath::fetch
