@@ -44,9 +44,12 @@ std::vector<fs::path> entries_of(const fs::path& folder) {
   std::error_code code;
   for (fs::directory_iterator it(folder, code), end; !code && it != end; it.increment(code))
     paths.push_back(it->path());
-  if (code && code != std::errc::no_such_file_or_directory && code != std::errc::not_a_directory) {
+  const bool is_absent =
+      code == std::errc::no_such_file_or_directory || code == std::errc::not_a_directory;
+  // A link to a disk that is away is not an empty folder.
+  std::error_code none;
+  if (code && (!is_absent || fs::is_symlink(folder, none)))
     base::throw_errno(folder.string(), "cannot read", code.value());
-  }
   std::ranges::sort(paths);
   return paths;
 }

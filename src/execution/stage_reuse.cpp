@@ -7,7 +7,11 @@
 #include <sabath/base/file.hpp>
 #include <sabath/execution/keep_digest_trees.hpp>
 #include <sabath/probe/host_probe.hpp>
+#include <sabath/spec/metric.hpp>
 #include <sabath/spec/output_rule.hpp>
+#include <sabath/spec/recipe.hpp>
+
+#include <fnmatch.h>
 
 #include <algorithm>
 #include <map>
@@ -24,13 +28,58 @@ constexpr char kept_prefix = '.';
 constexpr std::string_view kept_trees = ".trees/";
 constexpr std::uintmax_t kept_log_bytes = std::uintmax_t{16} << 20U;
 
+/// Files of the work folder that metrics are read from are kept under it.
+constexpr std::string_view kept_work = ".work/";
+
+bool is_log(const std::string& name) {
+  return name == "stdout.log" || name == "stderr.log";
+}
+
+/// Declared metrics that the stage may report.
+std::vector<spec::MetricSpec> metrics_of(const StageContext& context, const std::string& stage) {
+  std::vector<spec::MetricSpec> metrics =
+      spec::parse_recipe(context.plan.recipe_text, "recipe").metrics;
+  std::erase_if(metrics, [&](const spec::MetricSpec& metric) {
+    return !metric.from.stage.empty() && metric.from.stage != stage;
+  });
+  return metrics;
+}
+
+bool reads_logs(const spec::MetricSpec& metric) {
+  const std::string& file = metric.from.file;
+  const bool is_usual = file.empty() && metric.from.kind != spec::SourceKind::jsonl &&
+                        metric.from.kind != spec::SourceKind::tensorboard;
+  return is_usual || file == "stdout" || file == "stderr";
+}
+
+/// Files of the work folder that metrics may be read from, by their paths there.
+std::vector<std::string> metric_files(const fs::path& work,
+                                      const std::vector<spec::MetricSpec>& metrics) {
+  std::vector<std::string> files;
+  std::error_code code;
+  for (fs::recursive_directory_iterator at(work, code), end; !code && at != end;
+       at.increment(code)) {
+    std::error_code gone;
+    if (!at->is_regular_file(gone) || at->is_symlink(gone)) continue;
+    const std::string path = at->path().lexically_relative(work).string();
+    const bool is_read = std::ranges::any_of(metrics, [&](const spec::MetricSpec& metric) {
+      const bool is_usual =
+          metric.from.kind == spec::SourceKind::tensorboard && metric.from.file.empty();
+      const std::string pattern = is_usual ? "*events.out.tfevents.*" : metric.from.file;
+      return ::fnmatch(pattern.c_str(), path.c_str(), 0) == 0;
+    });
+    if (is_read) files.push_back(path);
+  }
+  return files;
+}
+
 bool is_kept(const fs::directory_entry& entry) {
   std::error_code code;
   const std::string name = entry.path().filename().string();
   if (!entry.is_regular_file(code)) return false;
   if (is_metrics_file(name)) return true;
   const std::uintmax_t size = entry.file_size(code);
-  return (name == "stdout.log" || name == "stderr.log") && size > 0 && size <= kept_log_bytes;
+  return is_log(name) && size > 0 && size <= kept_log_bytes;
 }
 
 void reuse_trees(const StageContext& context,
@@ -160,10 +209,23 @@ void keep_for_later(const StageContext& context,
     const unsigned mode = context.stamps.of(file).st_mode & 0777U;
     if ((mode & 0111U) != 0) outputs.modes.emplace(output.path, mode);
   }
+  const auto metrics = metrics_of(context, stage.name);
   for (const auto& entry : fs::directory_iterator(context.directory(stage.name))) {
+    const std::string name = entry.path().filename().string();
+    if (is_log(name) && entry.file_size() > kept_log_bytes &&
+        std::ranges::any_of(metrics, reads_logs)) {
+      mark_not_reusable(
+          context, name + ", which metrics are read from, is larger than 16 MiB", result.record);
+      return;
+    }
     if (!is_kept(entry)) continue;
     outputs.outputs.emplace(kept_prefix + entry.path().filename().string(),
                             context.cache.publish_file(entry.path()).digest);
+  }
+  const fs::path work = context.directory(stage.name) / "work";
+  for (const std::string& path : metric_files(work, metrics)) {
+    outputs.outputs.emplace(std::string(kept_work) + path,
+                            context.cache.publish_file(work / path).digest);
   }
   context.cache.remember_stage(outputs);
 }

@@ -163,17 +163,50 @@ void merge(const fs::path& from, const fs::path& to) {
   if (has_record) take(from / record, to / record);
 }
 
-/// Of a run's folder: nothing of a node changes it.
-constexpr std::array<const char*, 4> ours{"plan.json", "jobs", "code.tar.gz", "code.diff"};
+/// Of a run's folder: nothing of a node changes it. That is the plan, and what of the code is kept.
+bool is_ours(const std::string& name) {
+  return name == "plan.json" || name == "jobs" || name.starts_with("code.");
+}
 
-/// A record that is another run's, or cannot be read, is none.
-bool has_own_record(const fs::path& directory) {
+/// Nobody trusts a node to say what was to be done: a repetition would execute it here.
+bool is_as_planned(const spec::RunRecord& record, const spec::RunPlan& plan) {
+  const auto code_of = [](std::optional<spec::CodeState> code) {
+    if (code) code->changed.reset();
+    return code;
+  };
+  const auto is_same_input = [](const spec::PlannedInput& a, const spec::PlannedInput& b) {
+    return a.role == b.role && a.asset == b.asset && a.version == b.version && a.digest == b.digest;
+  };
+  return record.run_id == plan.run_id && record.study_id == plan.study_id &&
+         record.recipe_text == plan.recipe_text && record.parameters == plan.parameters &&
+         record.seed == plan.seed && record.tags == plan.tags && record.variant == plan.variant &&
+         record.task == plan.task && record.only_stage == plan.only_stage &&
+         record.repeats == plan.repeats && code_of(record.code_state) == code_of(plan.code_state) &&
+         std::ranges::equal(record.inputs, plan.inputs, is_same_input);
+}
+
+/// A record that cannot be read, or says something else than `plan`, is none.
+bool has_own_record(const fs::path& directory, const spec::RunPlan& plan) {
   try {
     const auto record = RunFiles(directory).read_record();
-    return record && record->run_id == directory.filename().string();
+    return record && is_as_planned(*record, plan);
   } catch (const Error&) {
     return false;
   }
+}
+
+/// Leaves of a folder that came back what a node may say: other names, and files as files.
+void leave_out_ours(const fs::path& run) {
+  std::error_code code;
+  std::vector<fs::path> refused;
+  for (fs::directory_iterator at(run, code), end; !code && at != end; at.increment(code)) {
+    const std::string name = at->path().filename().string();
+    std::error_code gone;
+    const bool is_no_file = name.ends_with(".json") && !at->is_regular_file(gone);
+    if (is_ours(name) || is_no_file || at->is_symlink(gone)) refused.push_back(at->path());
+  }
+  for (const fs::path& path : refused)
+    base::remove_tree(path);
 }
 
 }  // namespace
@@ -261,14 +294,13 @@ std::string returned_name(const std::string& task) {
 bool take_returned(const BatchFiles& files, const spec::BatchPlan& plan, std::size_t task) {
   const fs::path returned = files.directory() / returned_name(std::to_string(task));
   std::error_code code;
-  if (!fs::is_directory(returned, code)) return false;
+  if (fs::symlink_status(returned, code).type() != fs::file_type::directory) return false;
   const fs::path runs = plan.runs_directory;
   for (const std::string& id : plan.runs_of(task)) {
     const fs::path run = returned / id;
     if (fs::symlink_status(run, code).type() != fs::file_type::directory) continue;
-    for (const char* name : ours)
-      fs::remove_all(run / name, code);
-    if (!has_own_record(run)) {
+    leave_out_ours(run);
+    if (!has_own_record(run, RunFiles(runs / id).read_plan())) {
       // Then the scheduler says how it ended, not a status that nothing bears out.
       fs::remove(RunFiles(run).record(), code);
       fs::remove(RunFiles(run).status(), code);
@@ -278,6 +310,11 @@ bool take_returned(const BatchFiles& files, const spec::BatchPlan& plan, std::si
   }
   base::remove_tree(returned);
   return true;
+}
+
+bool has_travelled(const fs::path& run_directory, const spec::RunPlan& plan) {
+  std::error_code code;
+  return plan.batch && fs::exists(run_directory / *plan.batch / archive_name, code);
 }
 
 }  // namespace sabath::home

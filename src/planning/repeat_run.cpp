@@ -4,6 +4,7 @@
 #include <sabath/base/text/redact.hpp>
 #include <sabath/base/tree_digest.hpp>
 #include <sabath/collect/number_text.hpp>
+#include <sabath/home/batch_bundle.hpp>
 #include <sabath/home/run_files.hpp>
 #include <sabath/home/tuning_variables.hpp>
 #include <sabath/planning/node_slots.hpp>
@@ -252,14 +253,22 @@ std::optional<spec::ResourceSlots> slots_like(const spec::RunRecord& record,
 
 /// Returns the variables that choose among ways to compute and lead to code, as the run had them.
 std::optional<std::map<std::string, std::string>> variables_of(const spec::RunRecord& record,
-                                                               const RepeatTools& tools) {
+                                                               const RepeatTools& tools,
+                                                               bool has_travelled) {
   if (!record.determinism) return std::nullopt;
   std::map<std::string, std::string> variables;
+  const auto surroundings = surroundings_of(record);
+  if (has_travelled && !surroundings.empty()) {
+    tools.observer.warn(
+        "variables that lead to code are not set as on the run's node, since its "
+        "files came from there");
+  }
   const spec::Determinism& known = *record.determinism;
-  for (const auto& values : {known.switches, known.threads, known.seeds, surroundings_of(record)}) {
+  for (const auto& values : {known.switches, known.threads, known.seeds, surroundings}) {
     for (const auto& [name, value] : values) {
       // Otherwise a library reported it, or it is of one stage.
       if (!home::is_of_determinism(name) && !home::is_of_surroundings(name)) continue;
+      if (has_travelled && home::is_of_surroundings(name)) continue;
       if (value.find(base::redacted_mark) == std::string::npos) {
         variables[name] = value;
       } else {
@@ -352,7 +361,8 @@ RunRequest repeat_run(const fs::path& run_directory,
   }
   request.fresh = true;
   request.placement.slots = slots_like(record, tools);
-  request.placement.variables = variables_of(record, tools);
+  request.placement.variables =
+      variables_of(record, tools, home::has_travelled(run_directory, plan));
   warn_of_other_code(plan, request, tools);
   return request;
 }

@@ -1,5 +1,5 @@
 // A cached stage is reused where all that it depends on is as it was, and only there.
-#include "support/program.hpp"
+#include "support/answers.hpp"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
@@ -183,6 +183,27 @@ std::string why_not(const json& stage) {
 }
 
 }  // namespace
+
+TEST_CASE("reuse: metrics of files in the work folder, and of long logs, are not lost") {
+  const Sabath sabath;
+  const auto run_twice = [&](const std::string& line, const std::string& from) {
+    const std::string recipe =
+        sabath.shell_recipe("reads",
+                            line,
+                            R"({"metrics": {"loss": {"unit": "1", "from": )" + from + "}}}",
+                            R"({"cache": true})");
+    done(sabath, {"run", recipe, "--seed", "1"});
+    done(sabath, {"run", recipe, "--seed", "1"});
+    const json record = json::parse(sabath.newest());
+    REQUIRE(record["metrics"].size() == 1);
+    CHECK(record["metrics"][0]["last"] == 0.25);
+    return record["stages"][0]["state"].get<std::string>();
+  };
+  CHECK(run_twice(R"(mkdir logs; printf 'epoch,loss\n0,0.5\n1,0.25\n' > logs/train.csv)",
+                  R"({"kind": "csv", "file": "logs/*.csv"})") == "reused");
+  CHECK(run_twice("head -c 17000000 /dev/zero | tr '\\0' '\\n'; echo loss 0.25",
+                  R"x({"kind": "regex", "pattern": "loss ([0-9.]+)"})x") == "ok");
+}
 
 TEST_CASE("reuse: what another stage made of a stage's output is what its reader depends on") {
   Sabath sabath;

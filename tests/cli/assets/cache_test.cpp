@@ -1,5 +1,5 @@
 // What the cache holds, what it may lose, and what comes back.
-#include "support/program.hpp"
+#include "support/answers.hpp"
 
 #include <sabath/base/digest.hpp>
 
@@ -121,6 +121,21 @@ TEST_CASE("cli: cache gc keeps what a run has read and made") {
   CHECK_THAT(sabath({"cache", "ls"}).output,
              Contains("alpha") && Contains("1 run") && !Contains("beta"));
   CHECK(sabath({"verify", "@last"}).status == 0);
+}
+
+TEST_CASE("cli: cache gc removes nothing while the folder of runs is away") {
+  const Sabath sabath;
+  done(sabath,
+       {"run", sabath.shell_recipe("maker", "echo 1 > {output}/x", "{}", R"({"outputs": ["x"]})")});
+  fs::rename(sabath.runs(), sabath.folder() / "away");
+  fs::create_symlink(sabath.folder() / "gone", sabath.runs());
+  const Answer answer = sabath({"cache", "gc", "--older-than", "0s"});
+  CHECK(answer.status == 16);
+  CHECK_THAT(answer.errors, Contains("runs: cannot read"));
+  fs::remove(sabath.runs());
+  fs::rename(sabath.folder() / "away", sabath.runs());
+  CHECK(sabath({"verify", "@last"}).status == 0);
+  done(sabath, {"cache", "gc", "--older-than", "0s"});
 }
 
 TEST_CASE("cli: cache gc takes sizes and times, and refuses what is neither") {

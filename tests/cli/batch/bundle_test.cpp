@@ -124,6 +124,42 @@ TEST_CASE("bundle: another run's record, or plan, is not taken") {
   CHECK_FALSE(fs::exists(run / "record.json"));
 }
 
+TEST_CASE("bundle: a record that says something else than the plan is not taken") {
+  const auto [what, mischief] = GENERATE(table<std::string, std::string>(
+      {{"recipe", R"(sed -i 's/sort /id > {run}\/pwned; sort /' returned-1/*/record.json)"},
+       {"seed", R"(sed -i 's/"value": 5,/"value": 6,/' returned-1/*/record.json)"},
+       {"version", R"(sed -i 's/"role": "list"/"role": "other"/' returned-1/*/record.json)"},
+       {"link", "mv returned-1 away; ln -s away returned-1"},
+       {"folder",
+        "for run in returned-1/*; do rm $run/record.json; mkdir $run/record.json; "
+        "touch $run/record.json/x; done"}}));
+  INFO(what);
+  PoolUser user;
+  user.sabath.environment()["_CONDOR_MISCHIEF"] =
+      mischief + "; for run in returned-1/*; do echo x > $run/code.untracked.tar.gz; done";
+  const Answer answer = user.sabath({"run", user.recipe(line), "--on", "pool", "--seed", "5"});
+  INFO(answer.output << answer.errors);
+  CHECK(answer.status != 0);
+  const fs::path run = user.sabath.run_directories().back();
+  CHECK_FALSE(fs::exists(run / "record.json"));
+  CHECK_FALSE(fs::exists(run / "code.untracked.tar.gz"));
+  CHECK(user.sabath({"catalog", "reindex"}).status == 0);
+  CHECK_THAT(user.sabath({"list", "runs"}).output, Contains(run.filename().string()));
+}
+
+TEST_CASE("bundle: a repetition has no variable of the node that leads to code") {
+  PoolUser user;
+  user.sabath.environment()["_CONDOR_MISCHIEF"] =
+      R"(sed -i 's/"LANG": /"PYTHONPATH": "\/tmp\/evil", "LANG": /' returned-1/*/record.json)";
+  user.sabath.environment()["LANG"] = "C.UTF-8";
+  REQUIRE(user.sabath({"run", user.recipe(line), "--on", "pool", "--seed", "5"}).status == 0);
+  REQUIRE_THAT(user.sabath.newest(), Contains("/tmp/evil"));
+  const Answer again = user.sabath({"repro", "@last"});
+  INFO(again.output << again.errors);
+  CHECK_THAT(again.errors, Contains("variables that lead to code are not set"));
+  CHECK_THAT(user.sabath.newest(), !Contains("/tmp/evil"));
+}
+
 TEST_CASE("bundle: a job that is held because nothing came back is told with its reason") {
   PoolUser user;
   user.sabath.environment()["_CONDOR_MISCHIEF"] = "rm -r returned*";
