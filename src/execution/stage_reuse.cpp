@@ -145,8 +145,11 @@ bool reuse_outputs(const StageContext& context,
     refuse_links(context.files.directory(), context.files.outputs(stage.name));
     base::remove_tree(context.files.outputs(stage.name));
   }
-  for (const auto& [name, object] : kept)
-    context.cache.place(object, context.directory(stage.name) / name);
+  for (const auto& [name, object] : kept) {
+    // Links in the work folder are not searched for metrics.
+    const bool is_copy = name.starts_with(kept_work.substr(1));
+    context.cache.place(object, context.directory(stage.name) / name, is_copy);
+  }
   for (const auto& [path, object] : objects) {
     const fs::path destination = context.files.outputs(stage.name) / path;
     make_real_folders(context.files.directory(), destination.parent_path());

@@ -129,7 +129,6 @@ TEST_CASE("bundle: a record that says something else than the plan is not taken"
       {{"recipe", R"(sed -i 's/sort /id > {run}\/pwned; sort /' returned-1/*/record.json)"},
        {"seed", R"(sed -i 's/"value": 5,/"value": 6,/' returned-1/*/record.json)"},
        {"version", R"(sed -i 's/"role": "list"/"role": "other"/' returned-1/*/record.json)"},
-       {"link", "mv returned-1 away; ln -s away returned-1"},
        {"folder",
         "for run in returned-1/*; do rm $run/record.json; mkdir $run/record.json; "
         "touch $run/record.json/x; done"}}));
@@ -149,9 +148,17 @@ TEST_CASE("bundle: a record that says something else than the plan is not taken"
 
 TEST_CASE("bundle: a repetition has no variable of the node that leads to code") {
   PoolUser user;
+  write_text(user.sabath.folder() / "mischief.py", R"(import glob, json
+[file] = glob.glob("returned-1/*/record.json")
+with open(file) as old:
+    record = json.load(old)
+record["facets"] = [facet for facet in record["facets"] if facet["name"] != "variables"]
+record["facets"].append({"name": "variables", "items": {"PYTHONPATH": "/tmp/evil"}})
+with open(file, "w") as new:
+    json.dump(record, new)
+)");
   user.sabath.environment()["_CONDOR_MISCHIEF"] =
-      R"(sed -i 's/"LANG": /"PYTHONPATH": "\/tmp\/evil", "LANG": /' returned-1/*/record.json)";
-  user.sabath.environment()["LANG"] = "C.UTF-8";
+      "python3 " + (user.sabath.folder() / "mischief.py").string();
   REQUIRE(user.sabath({"run", user.recipe(line), "--on", "pool", "--seed", "5"}).status == 0);
   REQUIRE_THAT(user.sabath.newest(), Contains("/tmp/evil"));
   const Answer again = user.sabath({"repro", "@last"});
