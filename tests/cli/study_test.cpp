@@ -121,6 +121,19 @@ TEST_CASE("study: sweeps are crossed, with every seed, and the runs are found by
   CHECK(answer_of(sabath({"--json", "list"}))["runs"].size() == 8);
 }
 
+TEST_CASE("study: a sweep of one list is noted, an empty list has a word") {
+  Sabath sabath;
+  const auto folder = sabath.shell_recipe(
+      "lists",
+      "true",
+      R"({"parameters": {"hidden": {"type": "list", "of": "int", "default": []}}})");
+  const Answer one = sabath({"run", folder, "--sweep", "hidden=8,9", "--dry-run"});
+  CHECK_THAT(one.errors, Contains("'hidden=8,9' is one value, a list; ';' separates"));
+  const Answer two = sabath({"run", folder, "--sweep", "hidden=8,9;7", "--dry-run"});
+  CHECK_THAT(two.output + two.errors, Contains("2 run(s)") && !Contains("is one value"));
+  CHECK_THAT(sabath({"run", folder, "--dry-run"}).output, Contains("hidden = (empty)"));
+}
+
 TEST_CASE("study: without a seed each run draws its own; with one all have it") {
   Sabath sabath;
   const auto folder = recipe(sabath, "true");
@@ -302,9 +315,9 @@ TEST_CASE("study: a failed run does not end it, is kept, and is run again only w
   Sabath sabath;
   const auto broken = sabath.folder() / "broken";
   write_text(broken, "");
-  const auto folder = recipe(
-      sabath,
-      "test {param.n} != 2 || test ! -e " + broken.string() + " || { echo boom >&2; exit 3; }");
+  const auto folder =
+      recipe(sabath,
+             "test {param.n} != 2 || test ! -e " + broken.string() + " || (echo boom >&2; exit 3)");
   const Answer first = sabath({"run", folder, "--sweep", "n=1,2,3", "--seed", "4"});
   CHECK(first.status == 1);
   const std::string id = only_study(sabath);
