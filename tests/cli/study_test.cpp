@@ -121,19 +121,6 @@ TEST_CASE("study: sweeps are crossed, with every seed, and the runs are found by
   CHECK(answer_of(sabath({"--json", "list"}))["runs"].size() == 8);
 }
 
-TEST_CASE("study: a sweep of one list is noted, an empty list has a word") {
-  Sabath sabath;
-  const auto folder = sabath.shell_recipe(
-      "lists",
-      "true",
-      R"({"parameters": {"hidden": {"type": "list", "of": "int", "default": []}}})");
-  const Answer one = sabath({"run", folder, "--sweep", "hidden=8,9", "--dry-run"});
-  CHECK_THAT(one.errors, Contains("'hidden=8,9' is one value, a list; ';' separates"));
-  const Answer two = sabath({"run", folder, "--sweep", "hidden=8,9;7", "--dry-run"});
-  CHECK_THAT(two.output + two.errors, Contains("2 run(s)") && !Contains("is one value"));
-  CHECK_THAT(sabath({"run", folder, "--dry-run"}).output, Contains("hidden = (empty)"));
-}
-
 TEST_CASE("study: without a seed each run draws its own; with one all have it") {
   Sabath sabath;
   const auto folder = recipe(sabath, "true");
