@@ -67,3 +67,16 @@ TEST_CASE("cli: a list is set, swept, selected and refused") {
   CHECK_THAT(wrong.errors, Contains("parameter 'widths': 0 is below its minimum 1"));
   CHECK_THAT(wrong.errors, Contains("a list such as '1,2', each an integer of at least 1"));
 }
+
+TEST_CASE("study: a sweep of one list is noted, an empty list has a word") {
+  Sabath sabath;
+  const auto folder = sabath.shell_recipe(
+      "lists",
+      "true",
+      R"({"parameters": {"hidden": {"type": "list", "of": "int", "default": []}}})");
+  const Answer one = sabath({"run", folder, "--sweep", "hidden=8,9", "--dry-run"});
+  CHECK_THAT(one.errors, Contains("'hidden=8,9' is one value, a list; ';' separates"));
+  const Answer two = sabath({"run", folder, "--sweep", "hidden=8,9;7", "--dry-run"});
+  CHECK_THAT(two.output + two.errors, Contains("2 run(s)") && !Contains("is one value"));
+  CHECK_THAT(sabath({"run", folder, "--dry-run"}).output, Contains("hidden = (empty)"));
+}

@@ -302,9 +302,9 @@ TEST_CASE("study: a failed run does not end it, is kept, and is run again only w
   Sabath sabath;
   const auto broken = sabath.folder() / "broken";
   write_text(broken, "");
-  const auto folder = recipe(
-      sabath,
-      "test {param.n} != 2 || test ! -e " + broken.string() + " || { echo boom >&2; exit 3; }");
+  const auto folder =
+      recipe(sabath,
+             "test {param.n} != 2 || test ! -e " + broken.string() + " || (echo boom >&2; exit 3)");
   const Answer first = sabath({"run", folder, "--sweep", "n=1,2,3", "--seed", "4"});
   CHECK(first.status == 1);
   const std::string id = only_study(sabath);

@@ -96,7 +96,7 @@ TEST_CASE("repetition: differences are told item by item, absent ones as empty")
   CHECK(compare::facet_differences(a.record, b.record) ==
         std::vector<D>{{"parameters", "threads", "1", "2"},
                        {"environment", "blas", "openblas", ""},
-                       {"environment", "note", "", ""},
+                       {"environment", "note", "", "(empty)"},
                        {"weather", "sky", "", "blue"}});
 }
 
