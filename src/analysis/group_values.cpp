@@ -86,6 +86,27 @@ void note_copies(const Executors& executors, std::vector<std::string>& notes) {
   }
 }
 
+/// A metric as its first run and the recipe describe it, without values.
+compare::RunValues described(const catalog::RunMetric& found,
+                             const std::vector<RunRow>& runs,
+                             const std::vector<spec::MetricSpec>& declared) {
+  const auto spec = std::ranges::find(declared, found.name, &spec::MetricSpec::name);
+  compare::RunValues metric;
+  metric.name = found.stream + "/" + found.name;
+  metric.unit = found.unit;
+  metric.better = spec == declared.end() ? found.better : spec->better;
+  // As the pair has it: of performance is what all say is.
+  metric.performance = found.performance && (spec == declared.end() || spec->performance);
+  const bool is_imported = runs[found.run].state == spec::RunState::imported;
+  metric.judged = !metric.performance && (is_imported || spec != declared.end());
+  if (spec != declared.end()) {
+    metric.tolerance = spec->tolerance;
+    metric.margin = spec->margin;
+  }
+  metric.values.resize(runs.size());
+  return metric;
+}
+
 /// Metrics of the runs, and declared ones that no run has.
 std::vector<compare::RunValues> metrics_of(const std::vector<RunRow>& runs,
                                            const CommonTerms& terms,
@@ -98,22 +119,8 @@ std::vector<compare::RunValues> metrics_of(const std::vector<RunRow>& runs,
   Executors executors;
   for (const catalog::RunMetric& found : catalog.metrics_of(runs)) {
     compare::RunValues& metric = metrics[found.stream + "/" + found.name];
-    if (metric.name.empty()) {
-      const auto spec = std::ranges::find(declared, found.name, &spec::MetricSpec::name);
-      seen.insert(found.name);
-      metric.name = found.stream + "/" + found.name;
-      metric.unit = found.unit;
-      metric.better = spec == declared.end() ? found.better : spec->better;
-      // As the pair has it: of performance is what all say is.
-      metric.performance = found.performance && (spec == declared.end() || spec->performance);
-      const bool is_imported = runs[found.run].state == spec::RunState::imported;
-      metric.judged = !metric.performance && (is_imported || spec != declared.end());
-      if (spec != declared.end()) {
-        metric.tolerance = spec->tolerance;
-        metric.margin = spec->margin;
-      }
-      metric.values.resize(runs.size());
-    }
+    if (metric.name.empty()) metric = described(found, runs, declared);
+    seen.insert(found.name);
     if (metric.conflict.empty()) note_conflict(found, terms, metric);
     const bool is_median = metric.performance && found.performance;
     metric.values[found.run] = spec::shown_value(is_median, found.last, found.median);

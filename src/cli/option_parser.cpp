@@ -27,6 +27,16 @@ CommandOutline outline_of(const CLI::App& app) {
   return outline;
 }
 
+/// Says which option lacks its value, and what it takes.
+void name_option(const CLI::App& command, OptionParser::Problem& problem) {
+  if (!problem.message.ends_with(" missing")) return;
+  const std::string name = problem.message.substr(0, problem.message.find(':'));
+  problem.message = "option '" + name + "' needs a value";
+  for (const auto& [option, description] : outline_of(command).options) {
+    if (option == name) problem.hint = name + ": " + description;
+  }
+}
+
 /// Describes what the parser did not understand; `error` has its own words.
 OptionParser::Problem problem_of(const CLI::App& program, const CLI::ParseError& error) {
   OptionParser::Problem problem{error.what(), {}, {}};
@@ -60,14 +70,7 @@ OptionParser::Problem problem_of(const CLI::App& program, const CLI::ParseError&
               base::did_you_mean(word, commands, problem.hint),
               problem.command};
   }
-  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr &&
-      problem.message.ends_with(" missing")) {
-    const std::string name = problem.message.substr(0, problem.message.find(':'));
-    problem.message = "option '" + name + "' needs a value";
-    for (const auto& [option, description] : outline_of(*command).options) {
-      if (option == name) problem.hint = name + ": " + description;
-    }
-  }
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) name_option(*command, problem);
   if (dynamic_cast<const CLI::RequiredError*>(&error) == nullptr) return problem;
   if (!commands.empty() && !is_program) {
     problem.message = problem.command + ": a command is missing";

@@ -178,6 +178,7 @@ bool is_as_planned(const spec::RunRecord& record, const spec::RunPlan& plan) {
     return a.role == b.role && a.asset == b.asset && a.version == b.version && a.digest == b.digest;
   };
   return record.run_id == plan.run_id && record.study_id == plan.study_id &&
+         record.created == plan.created && record.reproduce == plan.reproduce &&
          record.recipe_text == plan.recipe_text && record.parameters == plan.parameters &&
          record.seed == plan.seed && record.tags == plan.tags && record.variant == plan.variant &&
          record.task == plan.task && record.only_stage == plan.only_stage &&

@@ -65,6 +65,9 @@ class Literal {
     const std::size_t start = word.starts_with('-') ? 1 : 0;
     if (point == start) word.insert(start, "0");
     Json value = Json::parse(word, nullptr, false);
+    // A double would lose digits of a long whole number: it stays a text.
+    if (value.is_number_float() && word.find_first_of(".eE") == std::string::npos)
+      return std::nullopt;
     return value.is_number() ? std::optional(std::move(value)) : std::nullopt;
   }
 

@@ -58,7 +58,9 @@ Json scalar_of(const YAML::Node& node) {
   const auto plain = std::string_view(text).substr(text.starts_with('+') ? 1 : 0);
   if (const auto whole = base::number_in<std::int64_t>(plain)) return *whole;
   const auto number = base::number_in<double>(plain);
-  if (number && std::isfinite(*number)) return *number;
+  // A double would lose digits of a long whole number: it stays a text.
+  if (number && std::isfinite(*number) && text.find_first_of(".eE") != std::string::npos)
+    return *number;
   return text;
 }
 
@@ -67,6 +69,8 @@ Json tree_of(const YAML::Node& node, std::size_t depth, std::size_t& nodes) {
   if (depth > deepest || nodes == 0) refuse("is nested too deep, or has too many values");
   --nodes;
   if (node.IsScalar()) return scalar_of(node);
+  if (!node.IsNull() && !node.Tag().empty() && node.Tag() != "?")
+    refuse("has the tag '" + base::printable(node.Tag()) + "'");
   if (node.IsSequence()) {
     Json array = Json::array();
     for (const YAML::Node& item : node)
@@ -77,7 +81,9 @@ Json tree_of(const YAML::Node& node, std::size_t depth, std::size_t& nodes) {
   Json object = Json::object();
   for (const auto& member : node) {
     if (!member.first.IsScalar()) refuse("has a key that is not a text");
-    object[member.first.Scalar()] = tree_of(member.second, depth + 1, nodes);
+    const std::string& key = member.first.Scalar();
+    if (object.contains(key)) refuse("has the key '" + base::printable(key) + "' twice");
+    object[key] = tree_of(member.second, depth + 1, nodes);
   }
   return object;
 }
@@ -113,7 +119,9 @@ void emit(YAML::Emitter& out, const YAML::Node& node) {
   if (node.IsMap()) {
     out << YAML::BeginMap;
     for (const auto& member : node) {
-      out << YAML::Key << member.first.Scalar() << YAML::Value;
+      out << YAML::Key;
+      if (member.first.Tag() == "!") out << YAML::DoubleQuoted;
+      out << member.first.Scalar() << YAML::Value;
       emit(out, member.second);
     }
     out << YAML::EndMap;

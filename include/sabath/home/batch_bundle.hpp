@@ -40,8 +40,8 @@ std::string returned_name(const std::string& task);
 
 /// Moves returned files into the folders of the task's runs. Returns false if nothing was returned.
 /// Two processes may do so at once, and the next call completes an interrupted one. Leaves links,
-/// files of no run of the task, a record that says something else than the plan, and files that only
-/// the submitter writes (the plan, jobs, the code). Throws Error{storage}.
+/// files of no run of the task, a record that says something else than the plan, and files that
+/// only the submitter writes (the plan, jobs, the code). Throws Error{storage}.
 bool take_returned(const BatchFiles& files, const spec::BatchPlan& plan, std::size_t task);
 
 /// Whether the files of a run went to a node and came back: what its record says of the node's

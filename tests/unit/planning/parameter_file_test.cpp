@@ -235,6 +235,30 @@ two: *one
   CHECK(contains(error_of([&] { scalar.written({1}, 0.5); }).what(), "'two' has an alias"));
 }
 
+TEST_CASE("parameter file: YAML keeps quotes of keys, and refuses what it would change") {
+  constexpr const char* keys = R"(rate: 0.1
+layers: {"1": 64, "on": 3, 2: 5}
+dense: [1]
+)";
+  const Benchmark benchmark{"yaml", keys, R"({"widths": "dense", "rate": "rate"})"};
+  const std::string text = benchmark.written({2}, 0.5);
+  CHECK(contains(text, "\"1\": 64"));
+  CHECK(contains(text, "\"on\": 3"));
+  CHECK(contains(text, "\n  2: 5"));
+  CHECK(contains(benchmark.refusal("layers: !!set {a, b}\n"), "mine.txt: has the tag"));
+  CHECK(contains(benchmark.refusal("dense: !!python/tuple [3, 3]\n"), "has the tag"));
+  CHECK(contains(benchmark.refusal("layers: {1: 64, \"1\": 3}\n"), "has the key '1' twice"));
+  const Benchmark large{"yaml",
+                        "rate: 0.1\ndense: [1]\nbig: 9223372036854775809\n",
+                        R"({"widths": "dense", "rate": "rate"})"};
+  CHECK(contains(large.refusal("big: 9223372036854775810\n"), "and the recipe keeps it"));
+  CHECK(contains(large.written({2}, 0.5), "big: 9223372036854775809"));
+  const Benchmark ini{"ini",
+                      "rate = 0.1\ndense = [1]\nbig = 123456789012345678901\n",
+                      R"({"widths": "dense", "rate": "rate"})"};
+  CHECK(contains(ini.refusal("big = 123456789012345678902\n"), "and the recipe keeps it"));
+}
+
 TEST_CASE("parameter file: JSON keeps what is no parameter, or refuses it") {
   const Benchmark benchmark{
       "json",
