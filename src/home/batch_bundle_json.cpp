@@ -168,29 +168,10 @@ bool is_ours(const std::string& name) {
   return name == "plan.json" || name == "jobs" || name.starts_with("code.");
 }
 
-/// Nobody trusts a node to say what was to be done: a repetition would execute it here.
-bool is_as_planned(const spec::RunRecord& record, const spec::RunPlan& plan) {
-  const auto code_of = [](std::optional<spec::CodeState> code) {
-    if (code) code->changed.reset();
-    return code;
-  };
-  const auto is_same_input = [](const spec::PlannedInput& a, const spec::PlannedInput& b) {
-    return a.role == b.role && a.asset == b.asset && a.version == b.version && a.digest == b.digest;
-  };
-  return record.run_id == plan.run_id && record.study_id == plan.study_id &&
-         record.created == plan.created && record.reproduce == plan.reproduce &&
-         record.recipe_text == plan.recipe_text && record.parameters == plan.parameters &&
-         record.seed == plan.seed && record.tags == plan.tags && record.variant == plan.variant &&
-         record.task == plan.task && record.only_stage == plan.only_stage &&
-         record.repeats == plan.repeats && code_of(record.code_state) == code_of(plan.code_state) &&
-         std::ranges::equal(record.inputs, plan.inputs, is_same_input);
-}
-
 /// A record that cannot be read, or says something else than `plan`, is none.
-bool has_own_record(const fs::path& directory, const spec::RunPlan& plan) {
+bool is_planned_record(const fs::path& file, const spec::RunPlan& plan) {
   try {
-    const auto record = RunFiles(directory).read_record();
-    return record && is_as_planned(*record, plan);
+    return is_as_planned(spec::parse_run_record(base::read_file(file), file.string()), plan);
   } catch (const Error&) {
     return false;
   }
@@ -208,6 +189,19 @@ void leave_out_ours(const fs::path& run) {
   }
   for (const fs::path& path : refused)
     base::remove_tree(path);
+}
+
+/// An attempt's record becomes the run's, where the run was cancelled.
+void leave_out_forged_attempts(const fs::path& run, const spec::RunPlan& plan) {
+  std::error_code code;
+  for (fs::directory_iterator at(run / "attempts", code), end; !code && at != end;
+       at.increment(code)) {
+    std::error_code gone;
+    const fs::path record = RunFiles(at->path()).record();
+    if (fs::symlink_status(record, gone).type() == fs::file_type::not_found) continue;
+    if (!fs::is_regular_file(fs::symlink_status(record, gone)) || !is_planned_record(record, plan))
+      base::remove_tree(record);
+  }
 }
 
 }  // namespace
@@ -301,7 +295,9 @@ bool take_returned(const BatchFiles& files, const spec::BatchPlan& plan, std::si
     const fs::path run = returned / id;
     if (fs::symlink_status(run, code).type() != fs::file_type::directory) continue;
     leave_out_ours(run);
-    if (!has_own_record(run, RunFiles(runs / id).read_plan())) {
+    const spec::RunPlan plan_of_run = RunFiles(runs / id).read_plan();
+    leave_out_forged_attempts(run, plan_of_run);
+    if (!is_planned_record(RunFiles(run).record(), plan_of_run)) {
       // Then the scheduler says how it ended, not a status that nothing bears out.
       fs::remove(RunFiles(run).record(), code);
       fs::remove(RunFiles(run).status(), code);
@@ -311,6 +307,23 @@ bool take_returned(const BatchFiles& files, const spec::BatchPlan& plan, std::si
   }
   base::remove_tree(returned);
   return true;
+}
+
+bool is_as_planned(const spec::RunRecord& record, const spec::RunPlan& plan) {
+  const auto code_of = [](std::optional<spec::CodeState> code) {
+    if (code) code->changed.reset();
+    return code;
+  };
+  const auto is_same_input = [](const spec::PlannedInput& a, const spec::PlannedInput& b) {
+    return a.role == b.role && a.asset == b.asset && a.version == b.version && a.digest == b.digest;
+  };
+  return record.run_id == plan.run_id && record.study_id == plan.study_id &&
+         record.created == plan.created && record.reproduce == plan.reproduce &&
+         record.recipe_text == plan.recipe_text && record.parameters == plan.parameters &&
+         record.seed == plan.seed && record.tags == plan.tags && record.variant == plan.variant &&
+         record.task == plan.task && record.only_stage == plan.only_stage &&
+         record.repeats == plan.repeats && code_of(record.code_state) == code_of(plan.code_state) &&
+         std::ranges::equal(record.inputs, plan.inputs, is_same_input);
 }
 
 bool has_travelled(const fs::path& run_directory, const spec::RunPlan& plan) {

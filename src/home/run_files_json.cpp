@@ -44,7 +44,8 @@ std::optional<std::filesystem::path> RunFiles::record_file() const {
   const auto text = base::read_file_if_exists(status());
   if (!text) return std::nullopt;
   const spec::RunStatus last_status = spec::parse_run_status(*text, status().string());
-  if (last_status.state != spec::RunState::interrupted) return std::nullopt;
+  if (last_status.state != spec::RunState::interrupted || last_status.attempt < 1)
+    return std::nullopt;
   const std::filesystem::path last = RunFiles(attempt(last_status.attempt)).record();
   if (std::filesystem::exists(last, code)) return last;
   return std::nullopt;

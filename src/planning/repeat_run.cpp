@@ -257,18 +257,18 @@ std::optional<std::map<std::string, std::string>> variables_of(const spec::RunRe
                                                                bool has_travelled) {
   if (!record.determinism) return std::nullopt;
   std::map<std::string, std::string> variables;
-  const auto surroundings = surroundings_of(record);
-  if (has_travelled && !surroundings.empty()) {
+  if (has_travelled) {
     tools.observer.warn(
-        "variables that lead to code are not set as on the run's node, since its "
-        "files came from there");
+        "of the variables of the run's node only numbers are set, such as numbers of "
+        "threads: its record came from there");
   }
   const spec::Determinism& known = *record.determinism;
-  for (const auto& values : {known.switches, known.threads, known.seeds, surroundings}) {
+  for (const auto& values : {known.switches, known.threads, known.seeds, surroundings_of(record)}) {
     for (const auto& [name, value] : values) {
       // Otherwise a library reported it, or it is of one stage.
       if (!home::is_of_determinism(name) && !home::is_of_surroundings(name)) continue;
-      if (has_travelled && home::is_of_surroundings(name)) continue;
+      // A text could lead to code of the node.
+      if (has_travelled && value.find_first_not_of("0123456789,") != std::string::npos) continue;
       if (value.find(base::redacted_mark) == std::string::npos) {
         variables[name] = value;
       } else {
@@ -289,8 +289,16 @@ std::optional<std::map<std::string, std::string>> variables_of(const spec::RunRe
 /// Returns the record of a run whose repetition can be judged.
 spec::RunRecord record_of(const home::RunFiles& files) {
   auto record = files.read_record();
-  if (record && record->state == spec::RunState::ok && record->only_stage.empty())
+  if (record && record->state == spec::RunState::ok && record->only_stage.empty()) {
+    const spec::RunPlan plan = files.read_plan();
+    if (home::has_travelled(files.directory(), plan) && !home::is_as_planned(*record, plan)) {
+      throw Error(ErrorKind::integrity,
+                  record->run_id +
+                      ": its record, which came from a node, does not say what was "
+                      "planned; nothing of it is executed here");
+    }
     return std::move(*record);
+  }
   if (record && record->state == spec::RunState::imported) {
     throw Error(ErrorKind::usage,
                 record->run_id + ": was imported from a table: sabath did not run it",

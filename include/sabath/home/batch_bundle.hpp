@@ -3,6 +3,7 @@
 #include <sabath/base/observer.hpp>
 #include <sabath/home/batch_files.hpp>
 #include <sabath/spec/run_plan.hpp>
+#include <sabath/spec/run_record.hpp>
 
 #include <cstddef>
 #include <filesystem>
@@ -43,6 +44,10 @@ std::string returned_name(const std::string& task);
 /// files of no run of the task, a record that says something else than the plan, and files that
 /// only the submitter writes (the plan, jobs, the code). Throws Error{storage}.
 bool take_returned(const BatchFiles& files, const spec::BatchPlan& plan, std::size_t task);
+
+/// Whether a record says what was planned, in all that a repetition executes. Nobody trusts a node
+/// to say what was to be done.
+bool is_as_planned(const spec::RunRecord& record, const spec::RunPlan& plan);
 
 /// Whether the files of a run went to a node and came back: what its record says of the node's
 /// session is not this user's word.

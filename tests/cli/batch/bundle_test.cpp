@@ -129,6 +129,10 @@ TEST_CASE("bundle: a record that says something else than the plan is not taken"
       {{"recipe", R"(sed -i 's/sort /id > {run}\/pwned; sort /' returned-1/*/record.json)"},
        {"seed", R"(sed -i 's/"value": 5,/"value": 6,/' returned-1/*/record.json)"},
        {"version", R"(sed -i 's/"role": "list"/"role": "other"/' returned-1/*/record.json)"},
+       {"attempt",
+        "for run in returned-1/*; do sed 's/sort /id > x; sort /' $run/record.json > new; "
+        "rm $run/record.json $run/status.json; mkdir -p $run/attempts/0; "
+        "mv new $run/attempts/0/record.json; done"},
        {"folder",
         "for run in returned-1/*; do rm $run/record.json; mkdir $run/record.json; "
         "touch $run/record.json/x; done"}}));
@@ -142,6 +146,7 @@ TEST_CASE("bundle: a record that says something else than the plan is not taken"
   const fs::path run = user.sabath.run_directories().back();
   CHECK_FALSE(fs::exists(run / "record.json"));
   CHECK_FALSE(fs::exists(run / "code.untracked.tar.gz"));
+  CHECK_FALSE(fs::exists(run / "attempts/0/record.json"));
   CHECK(user.sabath({"catalog", "reindex"}).status == 0);
   CHECK_THAT(user.sabath({"list", "runs"}).output, Contains(run.filename().string()));
 }
@@ -154,6 +159,8 @@ with open(file) as old:
     record = json.load(old)
 record["facets"] = [facet for facet in record["facets"] if facet["name"] != "variables"]
 record["facets"].append({"name": "variables", "items": {"PYTHONPATH": "/tmp/evil"}})
+record["determinism"]["switches"]["OMP_TOOL_LIBRARIES"] = "/tmp/evil"
+record["determinism"]["threads"]["OMP_NUM_THREADS"] = "/tmp/evil"
 with open(file, "w") as new:
     json.dump(record, new)
 )");
@@ -163,7 +170,7 @@ with open(file, "w") as new:
   REQUIRE_THAT(user.sabath.newest(), Contains("/tmp/evil"));
   const Answer again = user.sabath({"repro", "@last"});
   INFO(again.output << again.errors);
-  CHECK_THAT(again.errors, Contains("variables that lead to code are not set"));
+  CHECK_THAT(again.errors, Contains("only numbers are set"));
   CHECK_THAT(user.sabath.newest(), !Contains("/tmp/evil"));
 }
 
