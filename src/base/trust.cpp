@@ -146,7 +146,10 @@ bool is_primary_of_others(gid_t id) {
       buffer.resize(buffer.size() * 4);
       continue;
     }
-    if (code != 0) break;
+    if (code != 0) {
+      is_found = code != ENOENT;  // unknown
+      break;
+    }
     is_found = entry.pw_gid == id && is_other_user(entry.pw_uid);
   }
   ::endpwent();

@@ -16,6 +16,8 @@
 #include <algorithm>
 #include <map>
 
+#include <unistd.h>
+
 namespace sabath::execution {
 namespace {
 
@@ -27,6 +29,7 @@ constexpr char kept_prefix = '.';
 /// Digests of an output's values are kept in the same way.
 constexpr std::string_view kept_trees = ".trees/";
 constexpr std::uintmax_t kept_log_bytes = std::uintmax_t{16} << 20U;
+constexpr std::uintmax_t kept_work_bytes = std::uintmax_t{256} << 20U;
 
 /// Files of the work folder that metrics are read from are kept under it.
 constexpr std::string_view kept_work = ".work/";
@@ -57,7 +60,16 @@ std::vector<std::string> metric_files(const fs::path& work,
                                       const std::vector<spec::MetricSpec>& metrics) {
   std::vector<std::string> files;
   std::error_code code;
-  for (fs::recursive_directory_iterator at(work, code), end; !code && at != end;
+  for (const spec::MetricSpec& metric : metrics) {
+    // A name may lead through links.
+    const std::string& file = metric.from.file;
+    const bool is_name = !file.empty() && file.find_first_of("*?[") == std::string::npos;
+    if (is_name && fs::is_regular_file(work / file, code)) files.push_back(file);
+  }
+  for (fs::recursive_directory_iterator
+           at(work, fs::directory_options::skip_permission_denied, code),
+       end;
+       !code && at != end;
        at.increment(code)) {
     std::error_code gone;
     if (!at->is_regular_file(gone) || at->is_symlink(gone)) continue;
@@ -68,7 +80,7 @@ std::vector<std::string> metric_files(const fs::path& work,
       const std::string pattern = is_usual ? "*events.out.tfevents.*" : metric.from.file;
       return ::fnmatch(pattern.c_str(), path.c_str(), 0) == 0;
     });
-    if (is_read) files.push_back(path);
+    if (is_read && std::ranges::find(files, path) == files.end()) files.push_back(path);
   }
   return files;
 }
@@ -227,6 +239,15 @@ void keep_for_later(const StageContext& context,
   }
   const fs::path work = context.directory(stage.name) / "work";
   for (const std::string& path : metric_files(work, metrics)) {
+    std::error_code code;
+    if (fs::file_size(work / path, code) > kept_work_bytes ||
+        ::access((work / path).c_str(), R_OK) != 0) {
+      mark_not_reusable(
+          context,
+          path + ", which metrics are read from, is larger than 256 MiB or unreadable",
+          result.record);
+      return;
+    }
     outputs.outputs.emplace(std::string(kept_work) + path,
                             context.cache.publish_file(work / path).digest);
   }

@@ -191,12 +191,23 @@ void leave_out_ours(const fs::path& run) {
     base::remove_tree(path);
 }
 
+/// Nothing where it cannot be read.
+std::optional<spec::RunPlan> plan_of(const fs::path& run) {
+  try {
+    return RunFiles(run).read_plan();
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
 /// An attempt's record becomes the run's, where the run was cancelled.
 void leave_out_forged_attempts(const fs::path& run, const spec::RunPlan& plan) {
   std::error_code code;
   for (fs::directory_iterator at(run / "attempts", code), end; !code && at != end;
        at.increment(code)) {
     std::error_code gone;
+    // What a link leads to is not what came back.
+    if (at->symlink_status(gone).type() != fs::file_type::directory) continue;
     const fs::path record = RunFiles(at->path()).record();
     if (fs::symlink_status(record, gone).type() == fs::file_type::not_found) continue;
     if (!fs::is_regular_file(fs::symlink_status(record, gone)) || !is_planned_record(record, plan))
@@ -295,9 +306,10 @@ bool take_returned(const BatchFiles& files, const spec::BatchPlan& plan, std::si
     const fs::path run = returned / id;
     if (fs::symlink_status(run, code).type() != fs::file_type::directory) continue;
     leave_out_ours(run);
-    const spec::RunPlan plan_of_run = RunFiles(runs / id).read_plan();
-    leave_out_forged_attempts(run, plan_of_run);
-    if (!is_planned_record(RunFiles(run).record(), plan_of_run)) {
+    const auto planned = plan_of(runs / id);
+    if (!planned) continue;  // the run's folder was removed here
+    leave_out_forged_attempts(run, *planned);
+    if (!is_planned_record(RunFiles(run).record(), *planned)) {
       // Then the scheduler says how it ended, not a status that nothing bears out.
       fs::remove(RunFiles(run).record(), code);
       fs::remove(RunFiles(run).status(), code);
@@ -328,7 +340,10 @@ bool is_as_planned(const spec::RunRecord& record, const spec::RunPlan& plan) {
 
 bool has_travelled(const fs::path& run_directory, const spec::RunPlan& plan) {
   std::error_code code;
-  return plan.batch && fs::exists(run_directory / *plan.batch / archive_name, code);
+  if (!plan.batch) return false;
+  // Where the batch is gone nobody knows.
+  const BatchFiles files(run_directory / *plan.batch);
+  return fs::exists(files.directory() / archive_name, code) || !fs::exists(files.directory(), code);
 }
 
 }  // namespace sabath::home

@@ -32,7 +32,8 @@ std::string dated_name(const std::string& name,
 
 /// A user who could exchange the new folder could choose what is written over.
 void require_fixed(const std::filesystem::path& folder) {
-  if (!base::can_others_exchange(folder)) return;
+  std::error_code code;
+  if (!std::filesystem::exists(folder, code) || !base::can_others_exchange(folder)) return;
   throw base::Error(
       base::ErrorKind::storage,
       folder.string() + ": others can exchange what is in it; nothing is written there",

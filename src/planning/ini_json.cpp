@@ -175,7 +175,9 @@ std::size_t whole_length(std::string_view text) {
   std::size_t end = std::min(text.find('\n'), text.size());
   const std::size_t indent = indent_of(text.substr(0, end));
   const std::string_view content = trimmed(text.substr(0, end));
-  if (is_comment(content) || content.find_first_of("=:") == std::string_view::npos) return end;
+  const bool is_section = !content.empty() && content.front() == '[' && content.back() == ']';
+  if (is_comment(content) || is_section || content.find_first_of("=:") == std::string_view::npos)
+    return end;
   while (end < text.size()) {
     const std::size_t next = std::min(text.find('\n', end + 1), text.size());
     const std::string_view line = text.substr(end + 1, next - end - 1);

@@ -16,6 +16,11 @@
 #include <sabath/spec/facet.hpp>
 #include <sabath/spec/run_record.hpp>
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
 namespace sabath::planning {
 namespace {
 
@@ -251,30 +256,45 @@ std::optional<spec::ResourceSlots> slots_like(const spec::RunRecord& record,
   return std::nullopt;
 }
 
+/// Whether a node could have made this value to have its own code executed here.
+bool may_lead_to_code(const std::string& name, const std::string& value) {
+  const bool is_language = name == "LANG" || name == "TZ" || name.starts_with("LC_");
+  const bool is_word = std::ranges::all_of(value, [](unsigned char c) {
+    return std::isalnum(c) != 0 ||
+           std::string_view("_.:,=+-").find(static_cast<char>(c)) != std::string_view::npos;
+  });
+  const bool starts_programs = name.starts_with("OMPI_") || name.starts_with("PRTE_") ||
+                               name.starts_with("PMIX_") || name.starts_with("TORCHINDUCTOR_");
+  return !is_word || starts_programs || (home::is_of_surroundings(name) && !is_language);
+}
+
 /// Returns the variables that choose among ways to compute and lead to code, as the run had them.
 std::optional<std::map<std::string, std::string>> variables_of(const spec::RunRecord& record,
                                                                const RepeatTools& tools,
                                                                bool has_travelled) {
   if (!record.determinism) return std::nullopt;
   std::map<std::string, std::string> variables;
-  if (has_travelled) {
-    tools.observer.warn(
-        "of the variables of the run's node only numbers are set, such as numbers of "
-        "threads: its record came from there");
-  }
+  std::vector<std::string> left_out;
   const spec::Determinism& known = *record.determinism;
   for (const auto& values : {known.switches, known.threads, known.seeds, surroundings_of(record)}) {
     for (const auto& [name, value] : values) {
       // Otherwise a library reported it, or it is of one stage.
       if (!home::is_of_determinism(name) && !home::is_of_surroundings(name)) continue;
-      // A text could lead to code of the node.
-      if (has_travelled && value.find_first_not_of("0123456789,") != std::string::npos) continue;
+      if (has_travelled && may_lead_to_code(name, value)) {
+        left_out.push_back(name);
+        continue;
+      }
       if (value.find(base::redacted_mark) == std::string::npos) {
         variables[name] = value;
       } else {
         tools.observer.warn(name + ": was replaced in the record, and cannot be set as it was");
       }
     }
+  }
+  if (!left_out.empty()) {
+    tools.observer.warn(
+        fmt::format("not set as on the run's node, since its record came from there: {}",
+                    fmt::join(left_out, ", ")));
   }
   if (record.facet(spec::scope_facet) != nullptr) return variables;
   // The record does not mention these: they stay as they are here.

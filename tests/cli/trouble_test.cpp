@@ -293,7 +293,7 @@ TEST_CASE("cli: a torn record is named, and spoils no other run") {
   write_text(torn, "{\"schema\": 1, \"run");
   const Answer reindexed = sabath({"catalog", "reindex"});
   CHECK(reindexed.status == 1);
-  CHECK_THAT(reindexed.output, Contains("1 runs indexed, 1 could not be read"));
+  CHECK_THAT(reindexed.output, Contains("1 run indexed, 1 could not be read"));
   CHECK_THAT(reindexed.errors, Contains(torn.string()));
   CHECK(sabath({"list"}).status == 0);
 }
@@ -384,7 +384,7 @@ TEST_CASE("cli: reindex makes a catalog with other tables or a negative version 
   const Answer reindexed = sabath({"catalog", "reindex"});
   INFO(reindexed.errors);
   CHECK(reindexed.status == 0);
-  CHECK_THAT(reindexed.output, Contains("1 runs indexed"));
+  CHECK_THAT(reindexed.output, Contains("1 run indexed"));
   CHECK_THAT(reindexed.errors, Contains("set aside as catalog.db.damaged"));
   CHECK(json::parse(sabath({"--json", "list"}).output)["runs"].size() == 1);
 }

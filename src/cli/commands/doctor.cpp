@@ -10,6 +10,7 @@
 #include <sabath/home/run_files.hpp>
 #include <sabath/home/run_logs.hpp>
 #include <sabath/home/sites.hpp>
+#include <sabath/spec/run_state.hpp>
 
 #include <algorithm>
 #include <array>
@@ -155,7 +156,8 @@ Check check_catalog(Workspace& workspace) {
   }
   std::size_t unknown = 0;
   for (const auto& entry : std::filesystem::directory_iterator(workspace.folders().runs(), code)) {
-    if (known.contains(entry.path().filename())) continue;
+    const std::string name = entry.path().filename().string();
+    if (known.contains(name) || !spec::is_run_id(name)) continue;
     if (std::filesystem::exists(home::RunFiles(entry.path()).record())) ++unknown;
   }
   if (unknown + gone > 0) {

@@ -122,6 +122,7 @@ TEST_CASE("parameter file: a value of an INI file may take several lines, as in 
   CHECK(contains(benchmark.refusal("[G]\ntext = one\n\n"), "is \"one\", and the recipe keeps it"));
   CHECK(benchmark.read("[G]\ntext = one\n  two\nrate = 2\n") == Set{{"rate", "2"}});
   CHECK(contains(benchmark.refusal("[G]\ntext = one\n  two\nrate\n"), "mine.txt:4: 'rate' is not"));
+  CHECK(contains(benchmark.refusal("[a:b]\n  key = 1\n"), "'a:b/key' is unknown"));
   const std::string written = benchmark.written({1, 2}, 0.5);
   CHECK(contains(written, "dense = [1, 2]\n  ; a comment\n  rate =0.5\n  text = one\n      two\n"));
 }

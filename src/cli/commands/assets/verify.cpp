@@ -75,8 +75,9 @@ void add_additions(const spec::RunRecord& record,
     std::error_code code;
     for (fs::recursive_directory_iterator next(folder, code), end; !code && next != end;
          next.increment(code)) {
+      std::error_code gone;
       const std::string path = next->path().lexically_relative(folder).string();
-      if (fs::is_directory(next->symlink_status(code)) || !spec::declares(declared, path)) continue;
+      if (fs::is_directory(next->symlink_status(gone)) || !spec::declares(declared, path)) continue;
       if (!known.emplace(stage, path).second) continue;
       checks.push_back({record.run_id + ": " + stage + "/" + path,
                         "bad",
