@@ -7,6 +7,7 @@
 #include <sabath/assets/fetch_packages.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/text/text_table.hpp>
+#include <sabath/fetch/tools.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -244,15 +245,19 @@ batch::SchedulerMonitor& Workspace::monitor(const spec::Site& site) {
 app::RecipeRunner& Workspace::runner() {
   if (!runner_) {
     launcher_ = launch::local_launcher();
+    const auto fetchers = [this]() -> const fetch::FetcherList& { return fetching().fetchers(); };
     const planning::RecipePreparer::Tools tools{
-        documents(), environments(), cache(), [this]() -> const auto& {return fetching().fetchers();
+        documents(),
+        environments(),
+        cache(),
+        fetchers,
+        processes_,
+        clock_,
+        fetching().login_lookup(),
+        variant_.empty() ? configuration().environments.variant : variant_};
+    runner_.emplace(tools, *launcher_, folders(), program_path());
   }
-  , processes_, clock_, fetching().login_lookup(),
-      variant_.empty() ? configuration().environments.variant : variant_
-};
-runner_.emplace(tools, *launcher_, folders(), program_path());
-}  // namespace sabath::cli
-return *runner_;
+  return *runner_;
 }
 
 bool Workspace::answer(std::string_view text) const {

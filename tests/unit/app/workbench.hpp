@@ -179,17 +179,13 @@ class Workbench {
 
  public:
   catalog::Catalog catalog{folders.catalog()};
-  app::RecipeRunner runner{{store_.documents,
-                            store_.environments,
-                            store_.cache,
-                            [this]() -> const auto& {return store_.fetchers;
-}, processes, clock, {}, {
-}
-}  // namespace sabath::test
-, launcher, folders, "/opt/sabath"
-}
-;
-}
-;
+  std::function<const std::vector<std::unique_ptr<fetch::Fetcher>>&()> fetchers{
+      [this]() -> const std::vector<std::unique_ptr<fetch::Fetcher>>& { return store_.fetchers; }};
+  app::RecipeRunner runner{
+      {store_.documents, store_.environments, store_.cache, fetchers, processes, clock, {}, {}},
+      launcher,
+      folders,
+      "/opt/sabath"};
+};
 
 }  // namespace sabath::test
