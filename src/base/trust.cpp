@@ -139,8 +139,9 @@ bool is_primary_of_others(gid_t id) {
   std::vector<char> buffer(first_room);
   passwd entry{};
   passwd* next = nullptr;
-  ::setpwent();
+  ::setpwent();  // NOLINT(concurrency-mt-unsafe): under the lock
   for (int code = 0; !is_found && code != ENOENT;) {
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): under the lock
     code = ::getpwent_r(&entry, buffer.data(), buffer.size(), &next);
     if (code == ERANGE && buffer.size() < most_room) {
       buffer.resize(buffer.size() * 4);
@@ -152,7 +153,7 @@ bool is_primary_of_others(gid_t id) {
     }
     is_found = entry.pw_gid == id && is_other_user(entry.pw_uid);
   }
-  ::endpwent();
+  ::endpwent();  // NOLINT(concurrency-mt-unsafe): under the lock
   known.emplace(id, is_found);
   return is_found;
 }

@@ -42,8 +42,9 @@ std::vector<Fetcher*> fetchers_for(const std::vector<std::unique_ptr<Fetcher>>& 
     const auto schemes = fetcher->schemes();
     if (std::ranges::find(schemes, scheme) != schemes.end()) found.push_back(fetcher.get());
   }
-  std::ranges::stable_partition(
-      found, [&](const Fetcher* one) { return one->preferred.contains(scheme); });
+  std::stable_partition(found.begin(), found.end(), [&](const Fetcher* one) {
+    return one->preferred.contains(scheme);
+  });
   return found;
 }
 
