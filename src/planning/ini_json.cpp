@@ -1,6 +1,7 @@
 #include "ini_json.hpp"
 
 #include <sabath/base/error.hpp>
+#include <sabath/base/text/pieces.hpp>
 #include <sabath/base/text/text_table.hpp>
 
 #include <algorithm>
@@ -12,12 +13,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view blanks = " \t\r";
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(blanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
-}
 
 /// Reads one literal of Python: a number, a text, True, False, None, or a list or tuple of these.
 class Literal {
@@ -160,7 +155,7 @@ std::string literal_text(const Json& value) {
 /// A text that needs no quotes.
 bool is_plain(const std::string& text) {
   const auto is_control = [](unsigned char c) { return c < 0x20; };
-  return trimmed(text) == text && !text.empty() && !Literal(text).read() &&
+  return base::trimmed(text, blanks) == text && !text.empty() && !Literal(text).read() &&
          text.find_first_of("'\"#;") == std::string::npos && std::ranges::none_of(text, is_control);
 }
 
@@ -174,14 +169,14 @@ std::size_t whole_length(std::string_view text) {
   const auto indent_of = [](std::string_view line) { return line.find_first_not_of(blanks); };
   std::size_t end = std::min(text.find('\n'), text.size());
   const std::size_t indent = indent_of(text.substr(0, end));
-  const std::string_view content = trimmed(text.substr(0, end));
+  const std::string_view content = base::trimmed(text.substr(0, end), blanks);
   const bool is_section = !content.empty() && content.front() == '[' && content.back() == ']';
   if (is_comment(content) || is_section || content.find_first_of("=:") == std::string_view::npos)
     return end;
   while (end < text.size()) {
     const std::size_t next = std::min(text.find('\n', end + 1), text.size());
     const std::string_view line = text.substr(end + 1, next - end - 1);
-    if (is_comment(trimmed(line)) || indent_of(line) <= indent) break;
+    if (is_comment(base::trimmed(line, blanks)) || indent_of(line) <= indent) break;
     end = next;
   }
   return end;
@@ -192,7 +187,7 @@ std::string unindented(std::string_view value) {
   std::string text;
   for (std::size_t at = 0; at <= value.size();) {
     const std::size_t end = std::min(value.find('\n', at), value.size());
-    text += (at == 0 ? "" : "\n") + std::string(trimmed(value.substr(at, end - at)));
+    text += (at == 0 ? "" : "\n") + std::string(base::trimmed(value.substr(at, end - at), blanks));
     at = end + 1;
   }
   return text;
@@ -207,10 +202,10 @@ void for_each_line(std::string_view text, const Take& take) {
     const std::size_t end = whole_length(text);
     const std::string_view line = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
-    const std::string_view content = trimmed(line);
+    const std::string_view content = base::trimmed(line, blanks);
     const bool is_empty = is_comment(content);
     if (!is_empty && content.front() == '[' && content.back() == ']') {
-      section = std::string(trimmed(content.substr(1, content.size() - 2)));
+      section = std::string(base::trimmed(content.substr(1, content.size() - 2), blanks));
       take(section, std::string_view(), std::string_view(), line);
       continue;
     }
@@ -218,7 +213,10 @@ void for_each_line(std::string_view text, const Take& take) {
     if (sign == std::string_view::npos) {
       take(section, std::string_view(), is_empty ? std::string_view() : content, line);
     } else {
-      take(section, trimmed(content.substr(0, sign)), trimmed(content.substr(sign + 1)), line);
+      take(section,
+           base::trimmed(content.substr(0, sign), blanks),
+           base::trimmed(content.substr(sign + 1), blanks),
+           line);
     }
   }
 }
