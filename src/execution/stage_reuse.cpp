@@ -234,8 +234,7 @@ void keep_for_later(const StageContext& context,
       return;
     }
     if (!is_kept(entry)) continue;
-    outputs.outputs.emplace(kept_prefix + entry.path().filename().string(),
-                            context.cache.publish_file(entry.path()).digest);
+    outputs.outputs.emplace(kept_prefix + name, context.cache.publish_file(entry.path()).digest);
   }
   const fs::path work = context.directory(stage.name) / "work";
   for (const std::string& path : metric_files(work, metrics)) {

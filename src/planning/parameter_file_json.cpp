@@ -154,8 +154,7 @@ bool is_shared(const YAML::Node& document, const YAML::Node& node, std::size_t& 
 }
 
 /// Another value of one place would leave the old one in the other places.
-void refuse_shared(const std::string& text, const std::string& path) {
-  const YAML::Node document = YAML::Load(text);
+void refuse_shared(const YAML::Node& document, const std::string& path) {
   std::size_t nodes = most_nodes;
   YAML::Node at = document;
   for (const auto& key : parts_of(path)) {
@@ -374,9 +373,10 @@ std::string write_parameter_file(const spec::Recipe& recipe, const spec::Paramet
   const spec::ParameterFile& file = file_of(recipe);
   std::string text = template_text(recipe);
   Json document = parse(file.format, text, file.file);
+  const YAML::Node shown = file.format == "yaml" ? YAML::Load(text) : YAML::Node();
   for (const auto& [name, path] : file.keys) {
     document[pointer_to(path, document, file.file)] = spec::to_json(values.at(name));
-    if (file.format == "yaml") refuse_shared(text, path);
+    if (file.format == "yaml") refuse_shared(shown, path);
   }
   if (file.format == "ini") return edit_ini(text, document);
   if (document == parse(file.format, text, file.file)) return text;
