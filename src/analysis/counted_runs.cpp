@@ -57,19 +57,20 @@ void add_unknown(const std::vector<RunRow>& runs,
 
 }  // namespace
 
-void NamedRuns::add_selection(std::string_view selection, const std::vector<RunRow>& found) {
+void NamedRuns::add_selection(std::string_view selection,
+                              const std::vector<RunRow>& found,
+                              const catalog::Catalog& catalog) {
   if (selection.empty()) return;
-  const bool has_terms = selection.find('=') != std::string_view::npos;
-  if (!has_terms && selection.find("..") == std::string_view::npos) {
+  const catalog::SelectionParts parts = catalog.parts_of(selection);
+  if (parts.is_one_run) {
     for (const RunRow& run : found)
       ids.insert(run.id);
   }
-  for (std::string_view rest = selection; has_terms && !rest.empty();) {
-    const std::string_view term = rest.substr(0, rest.find(','));
-    rest.remove_prefix(std::min(term.size() + 1, rest.size()));
-    const bool is_tag = term.starts_with("tag=hybrid-") || term.starts_with("tag=explain");
-    hybrids = hybrids || is_tag;
-    perturbed = perturbed || is_perturbation(term.substr(0, term.find('=')));
+  for (const catalog::SelectionTerm& term : parts.terms) {
+    const bool is_tag = term.key == "tag" &&
+                        (term.value.starts_with("hybrid-") || term.value.starts_with("explain"));
+    hybrids = hybrids || (is_tag && term.comparison == catalog::Comparison::equal);
+    perturbed = perturbed || is_perturbation(term.key);
   }
 }
 

@@ -37,31 +37,63 @@ void KnownNames::refuse(const std::string& problem, const std::string& hint) con
   observer_.warn(problem, hint);
 }
 
-void KnownNames::check_selection(std::string_view selection, base::WallTime now) const {
+void KnownNames::check_selection(std::string_view selection) const {
   const std::string place = "selection '" + base::printable(selection) + "': ";
-  for (const catalog::SelectionTerm& term : catalog::terms_of(selection, now)) {
+  for (const catalog::SelectionTerm& term : runs_.parts_of(selection).terms) {
     check_key(place, term.key);
+    if (term.comparison == catalog::Comparison::contains) continue;
     if (term.key == "recipe") check_recipe(place, term.value);
     if (term.key == "study") check_study(place, term.value);
   }
 }
 
-void KnownNames::check_key(const std::string& place, const std::string& key) const {
+void KnownNames::refuse_bare_name(const std::string& word) const {
+  if (!runs_.has_parameter(word) && !is_metric(word)) return;
+  const std::string name = base::printable(word);
+  throw Error(ErrorKind::usage,
+              "selection '" + name + "': a parameter or metric without a value",
+              "did the shell take '<' or '>' as a redirection? Quote the selection, as in '" +
+                  name + "<0.3', or write " + name + ".lt=0.3");
+}
+
+bool KnownNames::is_metric(const std::string& name) const {
+  if (is_in(runs_.metrics(), name)) return true;
+  const std::string bare = name.substr(name.find('/') + 1);
+  for (const spec::Recipe& recipe : recipes()) {
+    for (const spec::MetricSpec& metric : spec::with_derived(recipe.metrics)) {
+      if (metric.name == bare || metric.name == name) return true;
+    }
+  }
+  return false;
+}
+
+void KnownNames::check_key(const std::string& place, const std::string& typed) const {
   Names known = catalog::selection_keys();
-  if (is_in(known, key) || runs_.has_parameter(key)) return;
+  if (is_in(known, typed) || runs_.has_parameter(typed)) return;
+  const auto [prefix, name] = catalog::prefixed(typed);
+  const std::string key(name);
+  if (prefix == "run") return;  // the catalog knows its own keys
+  if (!prefix.empty() && prefix != "param") {
+    if (is_metric(key)) return;
+    refuse(place + "no metric is called '" + base::printable(key) + "'",
+           did_you_mean(key, runs_.metrics(), "'sabath show RUN' lists a run's metrics"));
+    return;
+  }
+  if (runs_.has_parameter(key)) return;
   for (const spec::Recipe& recipe : recipes()) {
     for (const spec::Parameter& parameter : recipe.parameters)
       known.push_back(parameter.name);
   }
-  if (is_in(known, key)) return;
+  if (is_in(known, key) || (prefix.empty() && is_metric(key))) return;
   append(known, runs_.parameters());
+  append(known, runs_.metrics());
   // As host.cpu.model: a facet, or a part of one.
   if (base::nearest(key, known).empty() && key.find('.') != std::string::npos) {
     refuse(place + "'" + base::printable(key) + "' is not a parameter, and facets cannot be terms",
            "'sabath compare' shows facets; 'sabath help selections' lists the terms");
     return;
   }
-  refuse(place + "no parameter is called '" + base::printable(key) + "'",
+  refuse(place + "no parameter or metric is called '" + base::printable(key) + "'",
          did_you_mean(key, known, "'sabath help selections' lists the terms"));
 }
 

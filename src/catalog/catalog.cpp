@@ -3,6 +3,7 @@
 #include <sabath/catalog/catalog.hpp>
 #include <sabath/spec/run_count.hpp>
 #include <sabath/spec/run_record.hpp>
+#include <sabath/spec/shown_value.hpp>
 
 #include <fmt/format.h>
 
@@ -98,7 +99,8 @@ void insert_metric(Database& database,
                    const spec::MetricSummary& metric,
                    const spec::RunRecord& record) {
   SQLite::Statement& statement = database.statement(
-      "insert or replace into run_metric values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+      "insert or replace into run_metric values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+      "?)");
   bound(statement,
         run,
         metric.stream,
@@ -108,18 +110,21 @@ void insert_metric(Database& database,
         metric.performance ? 1 : 0,
         static_cast<std::int64_t>(metric.points),
         static_cast<std::int64_t>(metric.not_finite));
-  int index = 9;
-  for (const double value :
-       {metric.first, metric.last, metric.min, metric.max, metric.mean, metric.median}) {
+  const auto bind_number = [&](int index, double value) {
     if (std::isnan(value)) {
       statement.bind(index);
     } else {
       statement.bind(index, value);
     }
-    ++index;
-  }
+  };
+  int index = 9;
+  for (const double value :
+       {metric.first, metric.last, metric.min, metric.max, metric.mean, metric.median})
+    bind_number(index++, value);
   const std::string& executor = spec::executor_of(record, metric.stream);
-  statement.bind(index, executor == record.run_id ? std::string() : executor);
+  statement.bind(index++, executor == record.run_id ? std::string() : executor);
+  statement.bind(index++, std::string());
+  bind_number(index, spec::shown_value(metric).value_or(std::nan("")));
   statement.exec();
 }
 

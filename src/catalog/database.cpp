@@ -1,6 +1,7 @@
 #include "database.hpp"
 
 #include <sabath/base/process/stop_signal.hpp>
+#include <sabath/base/text/value_order.hpp>
 
 #include <sqlite3.h>
 
@@ -35,9 +36,42 @@ int wait_for_lock(void*, int waits) noexcept {
   return 1;
 }
 
+std::string_view text_of(sqlite3_value* value) {
+  const auto* const text = sqlite3_value_text(value);
+  const auto size = static_cast<std::size_t>(sqlite3_value_bytes(value));
+  return text == nullptr ? std::string_view()
+                         : std::string_view(reinterpret_cast<const char*>(text), size);
+}
+
+/// SQL's number_order(a, b): -1, 0 or 1 as the number a is less than, equal to or more than b; null
+/// where one of the texts is no number.
+void number_order(sqlite3_context* context, int, sqlite3_value** arguments) {
+  const auto a = base::number_of(text_of(arguments[0]));
+  const auto b = base::number_of(text_of(arguments[1]));
+  if (!a || !b) return sqlite3_result_null(context);
+  sqlite3_result_int(context, *a < *b ? -1 : *b < *a ? 1 : 0);
+}
+
+/// SQL's collation by_value: as base::value_before orders texts.
+int by_value(void*, int size_a, const void* a, int size_b, const void* b) {
+  const std::string_view text_a(static_cast<const char*>(a), static_cast<std::size_t>(size_a));
+  const std::string_view text_b(static_cast<const char*>(b), static_cast<std::size_t>(size_b));
+  return base::value_before(text_a, text_b) ? -1 : base::value_before(text_b, text_a) ? 1 : 0;
+}
+
 std::unique_ptr<SQLite::Database> connect(const std::filesystem::path& path, int flags) {
   auto database = std::make_unique<SQLite::Database>(path.string(), flags);
-  sqlite3_busy_handler(database->getHandle(), wait_for_lock, nullptr);
+  sqlite3* const handle = database->getHandle();
+  sqlite3_busy_handler(handle, wait_for_lock, nullptr);
+  sqlite3_create_function(handle,
+                          "number_order",
+                          2,
+                          SQLITE_UTF8 | SQLITE_DETERMINISTIC,
+                          nullptr,
+                          number_order,
+                          nullptr,
+                          nullptr);
+  sqlite3_create_collation(handle, "by_value", SQLITE_UTF8, nullptr, by_value);
   return database;
 }
 

@@ -1,4 +1,4 @@
-#include "database.hpp"
+#include "run_keys.hpp"
 
 #include <sabath/catalog/used_names.hpp>
 
@@ -14,8 +14,11 @@ bool UsedNames::has_run() const {
 }
 
 bool UsedNames::has_parameter(std::string_view name) const {
-  constexpr const char* sql = "select name from run_parameter where name = ? limit 1";
-  return !texts_of(*database_, sql, std::string(name)).empty();
+  return catalog::has_parameter(*database_, name);
+}
+
+SelectionParts UsedNames::parts_of(std::string_view selection) const {
+  return catalog::parts_of(selection, names_in(*database_));
 }
 
 std::vector<std::string> UsedNames::recipes() const {

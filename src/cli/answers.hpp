@@ -84,10 +84,14 @@ struct UsageRow {
 
 /// The answers as JSON documents, for --json. The root is always an object.
 std::string json_answer(const std::vector<catalog::RunRow>& rows);
-/// With the reason for which each does not count, and of all that match how many do.
+/// With the reason for which each does not count, of all that match how many do, and what they have
+/// under the names that the user asks for.
 std::string json_answer(const std::vector<catalog::RunRow>& rows,
                         const std::vector<std::string>& reasons,
-                        const spec::RunCount& count);
+                        const spec::RunCount& count,
+                        const std::vector<catalog::RunColumn>& columns);
+/// Saved selections, by name.
+std::string json_answer(const std::map<std::string, std::string>& selections);
 std::string json_answer(const std::vector<catalog::DocumentRow>& rows);
 std::string json_answer(const std::vector<env::EnvironmentEntry>& entries);
 std::string json_answer(const std::vector<EnvironmentReport>& reports);

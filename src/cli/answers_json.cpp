@@ -164,15 +164,28 @@ std::string json_answer(const std::vector<catalog::RunRow>& rows) {
 
 std::string json_answer(const std::vector<catalog::RunRow>& rows,
                         const std::vector<std::string>& reasons,
-                        const spec::RunCount& count) {
+                        const spec::RunCount& count,
+                        const std::vector<catalog::RunColumn>& columns) {
   ordered_json runs = ordered_json::array();
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    runs.push_back(row_json(rows[i]));
-    runs.back()["counts"] = reasons[i].empty();
-    if (!reasons[i].empty()) runs.back()["left_out"] = reasons[i];
+    ordered_json& run = runs.emplace_back(row_json(rows[i]));
+    run["counts"] = reasons[i].empty();
+    if (!reasons[i].empty()) run["left_out"] = reasons[i];
+    for (const catalog::RunColumn& column : columns) {
+      ordered_json& value = run["columns"][column.key];
+      if (column.kind == catalog::RunColumn::Kind::text) {
+        value = column.texts[i];
+      } else if (!std::isnan(column.numbers[i])) {  // else null: it has none
+        value = base::json_number(column.numbers[i]);
+      }
+    }
   }
   return base::pretty_json(
       {{"schema", 1}, {"runs", std::move(runs)}, {"count", spec::to_json(count)}});
+}
+
+std::string json_answer(const std::map<std::string, std::string>& selections) {
+  return base::pretty_json({{"schema", 1}, {"selections", selections}});
 }
 
 std::string json_answer(const std::vector<catalog::DocumentRow>& rows) {

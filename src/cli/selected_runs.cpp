@@ -36,8 +36,14 @@ analysis::KnownNames known_names(Workspace& workspace) {
 }
 
 std::vector<catalog::RunRow> runs_if_any(const std::string& selection, Workspace& workspace) {
-  known_names(workspace).check_selection(selection, workspace.clock().now());
-  return workspace.catalog().select(selection, workspace.clock().now());
+  const analysis::KnownNames names = known_names(workspace);
+  names.check_selection(selection);
+  try {
+    return workspace.catalog().select(selection, workspace.clock().now());
+  } catch (const base::Error& error) {
+    if (error.kind() == base::ErrorKind::not_found) names.refuse_bare_name(selection);
+    throw;
+  }
 }
 
 std::vector<catalog::RunRow> selected_runs(const std::string& selection, Workspace& workspace) {
@@ -57,7 +63,8 @@ catalog::RunRow one_run(const std::string& selection, Workspace& workspace) {
 }
 
 bool names_a_run(const std::string& name) {
-  return name.starts_with('@') || spec::is_run_id(name) || name.find('=') != std::string::npos;
+  return name.starts_with('@') || name.starts_with("not ") || spec::is_run_id(name) ||
+         name.find_first_of("=<>(") != std::string::npos || name.find('~', 1) != std::string::npos;
 }
 
 SelectedRuns selected_together(const std::vector<std::string>& selections, Workspace& workspace) {
@@ -65,7 +72,7 @@ SelectedRuns selected_together(const std::vector<std::string>& selections, Works
   std::set<std::string> seen;
   for (const std::string& selection : selections) {
     const auto found = runs_if_any(selection, workspace);
-    selected.named.add_selection(selection, found);
+    selected.named.add_selection(selection, found, workspace.catalog());
     for (const catalog::RunRow& run : found) {
       if (seen.insert(run.id).second) selected.runs.push_back(run);
     }

@@ -1,6 +1,7 @@
 """The rows of recipes: seconds and score of each, and what sabath adds to the same code started by hand.
 
-science_bench.py SABATH [PAIRS]     PAIRS: at most this many pairs for each recipe of the second table (default 40)
+science_bench.py SABATH [PAIRS [pairs]]     PAIRS: at most this many pairs for each recipe of the second table (default 40);
+                                             with the word "pairs" only that table is made
 
 It needs the package index of the user's pip, and half an hour. Both sides of a pair are pinned to one core, in turn. A recipe ends once the
 95 % interval of the ratio is narrower than 2 %.
@@ -36,8 +37,11 @@ QUANTILES = {2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.30
 
 
 def newest(sabath, environment):
+    """The record of the newest run, and its folder as "directory"."""
     shown = subprocess.run([sabath, "show", "@last", "--json"], env=environment, capture_output=True, text=True, check=True)
-    return json.loads(shown.stdout)
+    record = json.loads(shown.stdout)
+    record["directory"] = str(pathlib.Path(environment["SABATH_HOME"]) / "runs" / record["run_id"])
+    return record
 
 
 def value(record, name):
@@ -103,17 +107,18 @@ def pairs(sabath, name, environment, folder, most):
 
 
 def main():
-    if len(sys.argv) not in (2, 3):
-        sys.exit("usage: science_bench.py SABATH [PAIRS]")
+    if len(sys.argv) not in (2, 3, 4):
+        sys.exit("usage: science_bench.py SABATH [PAIRS [pairs]]")
     sabath = str(pathlib.Path(sys.argv[1]).resolve())
-    most = int(sys.argv[2]) if len(sys.argv) == 3 else 40
+    most = int(sys.argv[2]) if len(sys.argv) > 2 else 40
     with tempfile.TemporaryDirectory(prefix="sabath-bench-") as name:
         folder = pathlib.Path(name)
         environment = {k: v for k, v in os.environ.items() if not k.startswith("SABATH_")}
         environment["SABATH_HOME"] = str(folder / "home")
         environment["SABATH_CONFIG"] = str(folder / "config")
         try:
-            table(sabath, environment)
+            if len(sys.argv) < 4:
+                table(sabath, environment)
             print("\nthe same code, started by sabath and by hand, on one core")
             for recipe in BY_HAND:
                 pairs(sabath, recipe, environment, folder, most)

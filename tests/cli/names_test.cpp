@@ -43,7 +43,7 @@ class TwoWidths {
 
 TEST_CASE("cli: a parameter that no recipe and no run has is an error in every selection") {
   const TwoWidths runs;
-  const std::string problem = "no parameter is called 'hiden'";
+  const std::string problem = "no parameter or metric is called 'hiden'";
   const std::string guess = "did you mean 'hidden'?";
   const std::string wrong = "recipe=widths,hiden=32";
   for (const std::vector<std::string>& words :
@@ -73,8 +73,8 @@ TEST_CASE("cli: a parameter that no recipe and no run has is an error in every s
 TEST_CASE("cli: seeds that are no numbers, operators and states that do not exist are errors") {
   const TwoWidths runs;
   runs.refuses({"list", "runs", "seed=abc"}, "'abc' is not a seed", "seed=1");
-  runs.refuses({"list", "runs", "lr!=0.001"}, "the operator '!=' is not supported", "lr=VALUE");
-  runs.refuses({"compare", "lr>0.001"}, "the operator '>' is not supported", "lr=VALUE");
+  runs.refuses({"list", "runs", "lr=~0.001"}, "the operator '=~' is not supported", "lr=VALUE");
+  runs.refuses({"compare", "lr=>0.001"}, "the operator '=>' is not supported", "lr=VALUE");
   runs.refuses({"list", "runs", "status=okay"}, "'okay' is not a state", "did you mean 'ok'?");
 }
 
@@ -150,7 +150,7 @@ TEST_CASE("cli: in a home without runs an unknown name is a warning") {
   const Answer answer = sabath({"list", "runs", "hiden=32"});
   CHECK(answer.status == 0);
   CHECK(answer.output == "no run matches\n");
-  CHECK_THAT(answer.errors, Contains("no parameter is called 'hiden'"));
+  CHECK_THAT(answer.errors, Contains("no parameter or metric is called 'hiden'"));
   CHECK_THAT(sabath({"list", "runs", "study=xx"}).errors, Contains("no study is called 'xx'"));
   CHECK(sabath({"list", "runs", "study=xx"}).status == 0);
   CHECK(sabath({"list", "runs", "seed=abc"}).status == 2);

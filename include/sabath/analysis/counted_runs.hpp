@@ -27,7 +27,9 @@ struct NamedRuns {
 
   /// Adds a selection as typed, and the runs that it found; an empty one means all runs and names
   /// none.
-  void add_selection(std::string_view selection, const std::vector<catalog::RunRow>& found);
+  void add_selection(std::string_view selection,
+                     const std::vector<catalog::RunRow>& found,
+                     const catalog::Catalog& catalog);
   /// Returns these runs and those that the keys of --by and --across name.
   NamedRuns with_keys(const std::vector<std::string>& by,
                       const std::set<std::string>& across) const;

@@ -27,9 +27,14 @@ class KnownNames {
              base::Observer& observer)
       : runs_(runs), studies_(std::move(studies)), documents_(documents), observer_(observer) {}
 
+  bool has_run() const { return runs_.has_run(); }
+
   /// Checks the keys of a selection's terms, and the recipe and the study that it names. Throws
   /// Error{usage}, and as Catalog::select.
-  void check_selection(std::string_view selection, base::WallTime now) const;
+  void check_selection(std::string_view selection) const;
+
+  /// Of a word that names no run: throws Error{usage} where it is a parameter or a metric.
+  void refuse_bare_name(const std::string& word) const;
 
   /// Checks a metric, as NAME or as STAGE/NAME, that `option` names. Throws Error{usage}.
   void check_metric(const std::string& option, const std::string& name) const;
@@ -43,6 +48,7 @@ class KnownNames {
 
  private:
   std::vector<spec::Recipe> recipes() const;
+  bool is_metric(const std::string& name) const;
   void check_key(const std::string& place, const std::string& key) const;
   void check_recipe(const std::string& place, const std::string& name) const;
   void check_study(const std::string& place, const std::string& id) const;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sabath/base/clock.hpp>
+#include <sabath/catalog/selection_terms.hpp>
 #include <sabath/spec/asset.hpp>
 #include <sabath/spec/metric.hpp>
 #include <sabath/spec/recipe.hpp>
@@ -53,6 +54,16 @@ struct RunMetric {
   double last = 0;  ///< NaN if not a number
   double median = 0;
   std::string executed_by{};  ///< the run that executed its stage; empty: the run itself
+};
+
+/// What runs have under one key.
+struct RunColumn {
+  enum class Kind { text, number, seconds };
+  Kind kind = Kind::text;
+  std::string key{};                 ///< as it was asked for
+  std::string title{};               ///< with the unit of a metric
+  std::vector<std::string> texts{};  ///< of kind text, one for each run; empty: it has none
+  std::vector<double> numbers{};     ///< of the other kinds; NaN: it has none
 };
 
 /// One line of `list assets`, `list recipes` and `search`.
@@ -123,16 +134,21 @@ class Catalog {
   };
 
   /// The newest runs first, of a selection as in `select`, if any. A limit of 0 means all. The
-  /// order is that of `RunRow::placed`, in every member.
+  /// order is that of `RunRow::placed`, in every member, if `sort` names no keys. Sorted by a
+  /// metric the best runs are first; "-key" is the other way round. Runs without a value are last.
   std::vector<RunRow> runs(std::size_t limit = 0,
                            std::string_view selection = {},
-                           base::WallTime now = {}) const;
-  /// The runs of a selection, oldest first. A selection is an id or unique prefix, "@last",
-  /// "@last~3", "A..B", or "key=value" terms joined by commas. Keys are recipe, tag, host, status,
-  /// seed, since (7d) and any parameter by name. A `*` matches any text. Throws Error{usage} for
-  /// one that cannot be read. Throws Error{not_found}, with the nearest ids as hint, when nothing
-  /// matches an id, a prefix or @last.
+                           base::WallTime now = {},
+                           const std::vector<std::string>& sort = {}) const;
+  /// The runs of a selection, oldest first; docs/commands/selections.md has the grammar. Throws
+  /// Error{usage} for one that cannot be read. Throws Error{not_found}, with the nearest ids as
+  /// hint, when nothing matches an id, a prefix or @last.
   std::vector<RunRow> select(std::string_view selection, base::WallTime now) const;
+  /// What a selection names. Throws as `select` does of its text.
+  SelectionParts parts_of(std::string_view selection) const;
+  /// The runs' values of a parameter, a metric ("loss", "best.loss"), a key of selections, or a key
+  /// of `values_of`. Throws Error{usage} for a name that none of them has.
+  RunColumn column_of(const std::vector<RunRow>& runs, std::string_view key) const;
   std::vector<RunRow> in_state(spec::RunState state) const;
   /// By run, stage and name.
   std::vector<RunMetric> metrics_of(const std::vector<RunRow>& runs) const;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sabath/catalog/selection_terms.hpp>
+
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -20,6 +22,8 @@ class UsedNames {
 
   bool has_run() const;
   bool has_parameter(std::string_view name) const;
+  /// As Catalog::parts_of.
+  SelectionParts parts_of(std::string_view selection) const;
   std::vector<std::string> recipes() const;
   std::vector<std::string> studies() const;
   /// With the columns of imported tables.

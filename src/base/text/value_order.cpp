@@ -8,15 +8,12 @@
 #include <tuple>
 
 namespace sabath::base {
-namespace {
 
 std::optional<ExactNumber> number_of(std::string_view text) {
   const auto number = number_in<double>(text);
   if (!number || std::isnan(*number)) return std::nullopt;
   return exact_decimal(text, *number).value_or(ExactNumber{*number});
 }
-
-}  // namespace
 
 bool value_before(std::string_view a, std::string_view b) {
   const std::optional<ExactNumber> number_a = number_of(a);

@@ -158,7 +158,7 @@ int run_check(const CheckOptions& options, Workspace& workspace) {
   }
   if (over) workspace.end_at_signal();
   const auto rows = runs_if_any(selection, workspace);
-  request.named.add_selection(selection, rows);
+  request.named.add_selection(selection, rows, workspace.catalog());
   const auto report = app::check_runs(rows, request, workspace.catalog());
   const int status = answer_check(options, report, workspace);
   return over ? status : exit_interrupted;

@@ -8,6 +8,7 @@
 #include <sabath/analysis/rcp_sides.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/text/text_table.hpp>
+#include <sabath/catalog/saved_selections.hpp>
 #include <sabath/collect/number_text.hpp>
 #include <sabath/home/baseline_files.hpp>
 #include <sabath/report/text.hpp>
@@ -212,6 +213,15 @@ void refuse_for_a_pair(const CompareOptions& options,
   throw usage_error(std::string(option) + ": compares groups, but each side has only one run");
 }
 
+/// "@previous" is A from now on. A home that cannot be written is no reason to answer nothing.
+void keep_as_previous(const std::string& run_id, Workspace& workspace) {
+  try {
+    catalog::keep_previous(workspace.folders().home, run_id);
+  } catch (const Error& error) {
+    workspace.observer().warn(std::string("@previous is not kept: ") + error.what());
+  }
+}
+
 int compare_two(const CompareOptions& options,
                 const catalog::RunRow& a,
                 const catalog::RunRow& b,
@@ -230,6 +240,7 @@ int compare_two(const CompareOptions& options,
     if (reruns.empty()) throw usage_error("--envelope: needs a run beside A and B");
   }
   const spec::Comparison comparison = analysis::compare_pair(a.directory, b.directory, how, reruns);
+  keep_as_previous(a.id, workspace);
   workspace.answer(workspace.json() ? json_answer(comparison)
                                     : report::comparison_text(
                                           comparison,
@@ -268,7 +279,7 @@ int run_compare(const CompareOptions& options, Workspace& workspace) {
   SelectedRuns selected = selected_together({options.a}, workspace);
   const std::vector<catalog::RunRow>& a = selected.runs;
   const auto b = selected_runs(options.b, workspace);
-  selected.named.add_selection(options.b, b);
+  selected.named.add_selection(options.b, b, workspace.catalog());
   auto all = a;
   all.insert(all.end(), b.begin(), b.end());
   check_names(options, all, workspace);

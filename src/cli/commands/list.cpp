@@ -4,11 +4,15 @@
 #include <sabath/analysis/counted_runs.hpp>
 #include <sabath/analysis/study_outcome.hpp>
 #include <sabath/base/error.hpp>
+#include <sabath/base/text/pieces.hpp>
 #include <sabath/base/text/text_table.hpp>
+#include <sabath/catalog/saved_selections.hpp>
+#include <sabath/report/shown_numbers.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace sabath::cli {
 namespace {
@@ -21,7 +25,65 @@ struct ListOptions {
   std::vector<std::string> more{};  ///< words that are too many
   std::size_t limit = 50;
   bool all = false;
+  std::string columns{};
+  std::string sort{};
+  std::string save{};
+  std::string forget{};
 };
+
+/// The parts between commas.
+std::vector<std::string> names_in(const std::string& option, const std::string& text) {
+  std::vector<std::string> names;
+  for (const std::string& part : base::split(text, ','))
+    names.emplace_back(base::trimmed(part));
+  if (!text.empty() && names.empty()) throw usage_error(option + ": names nothing");
+  return names;
+}
+
+/// What runs have under the names that --columns gives; without it, those that they are sorted by.
+std::vector<catalog::RunColumn> columns_of(const ListOptions& options,
+                                           const std::vector<catalog::RunRow>& rows,
+                                           const catalog::Catalog& catalog) {
+  std::vector<std::string> names = names_in("--columns", options.columns);
+  if (names.empty()) names = names_in("--sort", options.sort);
+  std::vector<catalog::RunColumn> columns;
+  for (const std::string& name : names) {
+    const bool is_reverse = options.columns.empty() && name.starts_with('-');
+    if (!rows.empty()) columns.push_back(catalog.column_of(rows, name.substr(is_reverse ? 1 : 0)));
+  }
+  return columns;
+}
+
+std::string cell(const catalog::RunColumn& column, std::size_t row) {
+  using Kind = catalog::RunColumn::Kind;
+  if (column.kind == Kind::text) return column.texts[row];
+  const double value = column.numbers[row];
+  if (std::isnan(value)) return "";
+  return column.kind == Kind::seconds ? base::seconds_text(value) : report::number_text(value);
+}
+
+/// The id of each run, its reason if it does not count, and the columns that the user names.
+std::string columns_table(const std::vector<catalog::RunRow>& rows,
+                          const std::vector<std::string>& reasons,
+                          const std::vector<catalog::RunColumn>& columns) {
+  const bool has_reasons =
+      std::ranges::any_of(reasons, [](const std::string& reason) { return !reason.empty(); });
+  std::vector<TextTable::Column> titles{"run"};
+  if (has_reasons) titles.emplace_back("counts");
+  for (const catalog::RunColumn& column : columns) {
+    const bool is_text = column.kind == catalog::RunColumn::Kind::text;
+    titles.emplace_back(column.title, is_text ? base::Align::left : base::Align::right);
+  }
+  TextTable table(titles);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    std::vector<std::string> cells{rows[i].id};
+    if (has_reasons) cells.push_back(reasons[i].empty() ? "yes" : "no: " + reasons[i]);
+    for (const catalog::RunColumn& column : columns)
+      cells.push_back(cell(column, i));
+    table.add(std::move(cells));
+  }
+  return table.text();
+}
 
 /// The column of reasons is there only where some run has one.
 std::string runs_table(const std::vector<catalog::RunRow>& rows,
@@ -48,20 +110,53 @@ std::string runs_table(const std::vector<catalog::RunRow>& rows,
   return table.text();
 }
 
+void save_selection(const ListOptions& options, Workspace& workspace) {
+  if (options.selection.empty())
+    throw usage_error("--save: there is no selection to save",
+                      "sabath list runs SELECTION --save NAME");
+  const auto before =
+      catalog::save_selection(workspace.folders().home, options.save, options.selection);
+  std::string said = "@" + options.save + " now stands for: " + base::printable(options.selection);
+  if (before && *before != options.selection) said += "; before: " + base::printable(*before);
+  workspace.observer().note(said);
+}
+
+int list_selections(const ListOptions& options, Workspace& workspace) {
+  const auto& home = workspace.folders().home;
+  if (!options.forget.empty()) catalog::forget_selection(home, options.forget);
+  const auto saved = catalog::saved_selections(home);
+  TextTable table({"name", "selection"});
+  for (const auto& [name, text] : saved)
+    table.add({"@" + name, text});
+  return answer_with(saved,
+                     saved.empty()
+                         ? "no selections yet; 'sabath list runs SELECTION --save NAME' saves one\n"
+                         : table.text(),
+                     workspace);
+}
+
 /// Says why each run that is shown does not count, and how many of all that match do. Without a
 /// selection only those that are shown are counted: no other command takes "all runs", and a home
 /// may have very many.
 int list_runs(const ListOptions& options, Workspace& workspace) {
   const catalog::Catalog& catalog = workspace.catalog();
   const bool is_selection = !options.selection.empty();
-  if (is_selection)
-    known_names(workspace).check_selection(options.selection, workspace.clock().now());
+  const analysis::KnownNames names = known_names(workspace);
+  if (is_selection) names.check_selection(options.selection);
   // One more than is shown tells whether there are more.
   const std::size_t limit = options.all ? 0 : options.limit;
   const std::size_t most = limit == 0 || is_selection ? 0 : limit + 1;
-  auto rows = catalog.runs(most, options.selection, workspace.clock().now());
+  const std::vector<std::string> sort =
+      names.has_run() ? names_in("--sort", options.sort) : std::vector<std::string>{};
+  std::vector<catalog::RunRow> rows;
+  try {
+    rows = catalog.runs(most, options.selection, workspace.clock().now(), sort);
+  } catch (const base::Error& error) {
+    if (error.kind() == base::ErrorKind::not_found) names.refuse_bare_name(options.selection);
+    throw;
+  }
   analysis::NamedRuns named;
-  named.add_selection(options.selection, rows);
+  named.add_selection(options.selection, rows, catalog);
   const bool has_more = limit != 0 && rows.size() > limit;
   if (has_more && !is_selection) rows.resize(limit);
   std::vector<std::string> reasons = analysis::why_not_counted(rows, named, catalog);
@@ -70,19 +165,26 @@ int list_runs(const ListOptions& options, Workspace& workspace) {
     rows.resize(limit);
     reasons.resize(limit);
   }
+  const std::vector<catalog::RunColumn> columns = columns_of(options, rows, catalog);
+  if (!options.save.empty()) save_selection(options, workspace);
   if (workspace.json()) {
-    workspace.answer(json_answer(rows, reasons, count));
+    workspace.answer(json_answer(rows, reasons, count, columns));
     return exit_done;
   }
   const char* const none =
       is_selection ? "no run matches\n" : "no runs yet; 'sabath run RECIPE' makes one\n";
-  std::string text = rows.empty() ? none : runs_table(rows, reasons);
+  std::string text = rows.empty()      ? none
+                     : columns.empty() ? runs_table(rows, reasons)
+                                       : columns_table(rows, reasons, columns);
   if (count.all > 1) {
     const bool is_of_shown = has_more && !is_selection;
     text += (is_of_shown ? "of the runs shown " : "") + spec::count_text(count) + "\n";
   }
   workspace.answer(text);
-  if (has_more) workspace.observer().note("... and older ones: --all shows them");
+  if (has_more) {
+    workspace.observer().note(sort.empty() ? "... and older ones: --all shows them"
+                                           : "... and more: --all shows them");
+  }
   return exit_done;
 }
 
@@ -149,16 +251,35 @@ int list_documents(const std::string& what, Workspace& workspace) {
 
 int run_list(const ListOptions& options, Workspace& workspace) {
   if (!options.more.empty()) {
+    const auto is_rest = [](const std::string& word) {
+      return word == "and" || word == "or" || word == "not" ||
+             std::string("=<>!~()").find(word.front()) != std::string::npos;
+    };
+    const bool is_cut = options.selection == "not" || std::ranges::any_of(options.more, is_rest);
+    const char* const between = is_cut ? " " : ",";
     const std::string joined =
-        fmt::format("{},{}", options.selection, fmt::join(options.more, ","));
+        fmt::format("{}{}{}", options.selection, between, fmt::join(options.more, between));
     throw usage_error("list " + options.what + ": takes one selection",
-                      "join terms with a comma: '" + base::printable(joined) + "'");
+                      std::string(is_cut ? "quote it" : "join terms with a comma") + ": '" +
+                          base::printable(joined) + "'");
   }
   if (options.what != "runs" && !options.selection.empty()) {
     throw usage_error("list " + options.what + ": takes no selection",
                       "'sabath list runs SELECTION' does");
   }
-  if (options.what == "runs") return list_runs(options, workspace);
+  const bool is_runs = options.what == "runs";
+  for (const auto* const option : {&options.columns, &options.sort, &options.save}) {
+    if (!is_runs && !option->empty()) {
+      throw usage_error("list " + options.what + ": --columns, --sort and --save are for runs",
+                        "'sabath list runs' takes them");
+    }
+  }
+  if (options.what != "selections" && !options.forget.empty()) {
+    throw usage_error("list " + options.what + ": --forget is for selections",
+                      "'sabath list selections --forget NAME'");
+  }
+  if (is_runs) return list_runs(options, workspace);
+  if (options.what == "selections") return list_selections(options, workspace);
   if (options.what == "studies") return list_studies(workspace);
   if (options.what == "envs") return list_environments(workspace);
   return list_documents(options.what, workspace);
@@ -167,10 +288,15 @@ int run_list(const ListOptions& options, Workspace& workspace) {
 }  // namespace
 
 void setup_list(OptionParser& app, Action& action) {
-  auto [command, options] = add_command(
-      app, action, "list", "list runs, studies, assets, recipes, environments or sites", run_list);
-  command.add_option("what", options.what, "runs, studies, assets, recipes, envs or sites")
-      ->one_of({"runs", "studies", "assets", "recipes", "envs", "sites"})
+  auto [command, options] =
+      add_command(app,
+                  action,
+                  "list",
+                  "list runs, studies, assets, recipes, environments, sites or saved selections",
+                  run_list);
+  command
+      .add_option("what", options.what, "runs, studies, assets, recipes, envs, sites or selections")
+      ->one_of({"runs", "studies", "assets", "recipes", "envs", "sites", "selections"})
       ->capture_default_str();
   command.add_option("selection", options.selection, "of runs: as 'sabath help selections' says");
   command.add_option("more", options.more)->group("");
@@ -178,6 +304,14 @@ void setup_list(OptionParser& app, Action& action) {
       ->check(why_no_count)
       ->capture_default_str();
   command.add_flag("--all", options.all, "all runs");
+  command.add_option("--columns",
+                     options.columns,
+                     "of runs: parameters, metrics, best.METRIC, last.METRIC, wall, created ...");
+  command.add_option("--sort",
+                     options.sort,
+                     "of runs: by these names; metrics begin with the best; -NAME reverses");
+  command.add_option("--save", options.save, "of runs: keep the selection as @NAME");
+  command.add_option("--forget", options.forget, "of selections: remove this one");
 }
 
 }  // namespace sabath::cli

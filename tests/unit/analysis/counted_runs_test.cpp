@@ -176,16 +176,16 @@ NamedRuns named_in(RandomHome& home) {
   NamedRuns named;
   switch (home.below(6)) {
     case 0:
-      named.add_selection("tag=explain", {});
+      named.add_selection("tag=explain", {}, home.catalog);
       break;
     case 1:
-      named.add_selection("recipe=tiny,perturb_1ulp=1", {});
+      named.add_selection("recipe=tiny,perturb_1ulp=1", {}, home.catalog);
       break;
     case 2:
-      named.add_selection("tiny-2026", {home.rows.front()});
+      named.add_selection("tiny-2026", {home.rows.front()}, home.catalog);
       break;
     default:
-      named.add_selection("recipe=tiny", home.rows);
+      named.add_selection("recipe=tiny", home.rows, home.catalog);
   }
   return named;
 }
@@ -352,7 +352,7 @@ TEST_CASE(
         "2 of 6 runs count; left out: 1 failed, 3 retried");
   // A run that is named by itself is asked for.
   NamedRuns named;
-  named.add_selection(rows[1].id, {rows[1]});
+  named.add_selection(rows[1].id, {rows[1]}, catalog);
   CHECK(analysis::why_not_counted({rows[1]}, named, catalog) == std::vector<std::string>{"failed"});
   const auto judged = app::check_runs({rows[1]}, {}, catalog);
   CHECK(judged.verdict == spec::Verdict::inconclusive);  // nothing to judge, and no FAIL
@@ -395,11 +395,13 @@ TEST_CASE("counted runs: of copies of one execution one counts") {
 }
 
 TEST_CASE("counted runs: what is named is what the words say") {
+  const test::TempHome home;
+  const catalog::Catalog catalog(home / "catalog.db");
   catalog::RunRow row;
   row.id = "tiny-1";
   const auto named = [&](const std::string& selection) {
     NamedRuns result;
-    result.add_selection(selection, {row});
+    result.add_selection(selection, {row}, catalog);
     return result;
   };
   CHECK(named("@last").ids.contains("tiny-1"));
@@ -412,6 +414,11 @@ TEST_CASE("counted runs: what is named is what the words say") {
   CHECK(named("perturb_1ulp=*").perturbed);
   CHECK(named("seed=1,param.perturb_1ulp=3").perturbed);
   CHECK_FALSE(named("note=perturb_1ulp").perturbed);
+  // Not those that a selection leaves out; wherever else the words stand.
+  CHECK(named("recipe=tiny,(seed=1 or tag=explain)").hybrids);
+  CHECK_FALSE(named("tag!=explain").hybrids);
+  CHECK(named("perturb_1ulp>=1").perturbed);
+  CHECK(named("recipe=tiny,@last").ids.contains("tiny-1"));
 }
 
 TEST_CASE("counted runs: how many count is one sentence") {

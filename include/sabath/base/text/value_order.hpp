@@ -1,10 +1,16 @@
 #pragma once
 
+#include <sabath/base/text/exact_number.hpp>
+
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace sabath::base {
+
+/// The number that a text writes, with all digits of whole numbers; nothing where it is none.
+std::optional<ExactNumber> number_of(std::string_view text);
 
 /// Whether `a` is listed before `b`. Numbers come first, by value (0.0003, 0.001, 8, 32), then
 /// text, then empty values. Two spellings of one number are ordered as text: the order is strict.

@@ -33,7 +33,7 @@ batch::WatchedRun watched(const catalog::RunRow& row) {
 
 /// Is it the id of a study, or the beginning of one that no run's id has?
 bool names_a_study(const std::string& word, Workspace& workspace) {
-  if (word.starts_with('@') || word.find('=') != std::string::npos) return false;
+  if (names_a_run(word)) return false;
   const auto ids = home::study_ids(workspace.folders().studies());
   return std::ranges::any_of(ids, [&](const std::string& id) { return id.starts_with(word); });
 }
@@ -43,7 +43,7 @@ std::vector<catalog::RunRow> rows_to_watch(const std::string& selection,
                                            std::vector<catalog::RunRow> rows,
                                            Workspace& workspace) {
   analysis::NamedRuns named;
-  named.add_selection(selection, rows);
+  named.add_selection(selection, rows, workspace.catalog());
   const auto reasons = analysis::why_not_counted(rows, named, workspace.catalog());
   std::vector<catalog::RunRow> wanted;
   for (std::size_t i = 0; i < rows.size(); ++i) {

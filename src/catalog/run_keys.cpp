@@ -1,0 +1,74 @@
+#include "run_keys.hpp"
+
+#include <algorithm>
+
+namespace sabath::catalog {
+namespace {
+
+/// Keys since selections have operators. A parameter of such a name keeps its meaning.
+constexpr std::array<std::string_view, 7> later_keys{
+    "message", "created", "started", "ended", "until", "wall", "run"};
+
+bool has_row(Database& database, const std::string& from, const Condition& condition) {
+  return database.guarded([&] {
+    auto& statement =
+        database.statement("select 1 from " + from + " where " + condition.sql + " limit 1");
+    condition.bind(statement);
+    const bool is_there = statement.executeStep();
+    statement.reset();
+    return is_there;
+  });
+}
+
+}  // namespace
+
+const Column* column_of(std::string_view key, Database& database) {
+  const auto* const column = std::ranges::find(columns, key, &Column::key);
+  const bool is_later = std::ranges::find(later_keys, key) != later_keys.end();
+  return column == columns.end() || (is_later && has_parameter(database, key)) ? nullptr : column;
+}
+
+bool has_parameter(Database& database, std::string_view name) {
+  return has_row(database, "run_parameter", {"name = ?", {std::string(name)}});
+}
+
+Condition metric_rows(std::string_view name) {
+  // A name may have a slash of its own; STAGE/NAME is that of one stage.
+  if (name.find('/') == name.npos) return {"name = ? and points > 0", {std::string(name)}};
+  return {"(name = ? or stream || '/' || name = ?) and points > 0",
+          {std::string(name), std::string(name)}};
+}
+
+bool has_metric(Database& database, std::string_view name, bool has_direction) {
+  Condition rows = metric_rows(name);
+  if (has_direction) rows.sql += " and better <> 'none'";
+  return has_row(database, "run_metric", rows);
+}
+
+std::string metric_value(std::string_view prefix) {
+  if (prefix == "last") return "last";
+  if (prefix == "best")
+    return "case better when 'lower' then \"min\" when 'higher' then \"max\" end";
+  return "shown";
+}
+
+std::vector<std::string> selection_keys() {
+  std::vector<std::string> keys;
+  for (const Column& column : columns)
+    keys.emplace_back(column.key);
+  return keys;
+}
+
+void Condition::add(const Condition& more) {
+  sql += more.sql;
+  values.insert(values.end(), more.values.begin(), more.values.end());
+}
+
+void Condition::bind(SQLite::Statement& statement, int first) const {
+  for (const auto& value : values) {
+    std::visit([&](const auto& one) { statement.bind(first, one); }, value);
+    ++first;
+  }
+}
+
+}  // namespace sabath::catalog
