@@ -7,6 +7,7 @@
 #include <sabath/planning/expand_study.hpp>
 
 #include <algorithm>
+#include <map>
 #include <sstream>
 
 namespace sabath::analysis {
@@ -53,6 +54,10 @@ void add_unknown(const std::vector<RunRow>& runs,
     reasons[i] =
         "session." + base::printable(variable) + " is unknown (" + levels->why_unknown[i] + ")";
   }
+}
+
+bool is_copy(const RunRow& run) {
+  return !run.executed_by.empty();
 }
 
 }  // namespace
@@ -103,9 +108,7 @@ std::vector<std::string> why_not_counted(const std::vector<RunRow>& runs,
   }
   for (const std::string& variable : named.session)
     add_unknown(runs, variable, reasons);
-  const bool any =
-      std::ranges::any_of(runs, [](const RunRow& run) { return !run.executed_by.empty(); });
-  if (!any) return reasons;
+  if (std::ranges::none_of(runs, is_copy)) return reasons;
   std::vector<Executed> executed;
   for (const RunRow& run : runs) {
     Executed& one = executed.emplace_back(Executed{run.id, {}});
@@ -115,6 +118,37 @@ std::vector<std::string> why_not_counted(const std::vector<RunRow>& runs,
   }
   mark_copies(executed, reasons);
   return reasons;
+}
+
+std::vector<std::string> why_not_counted_of(const std::vector<RunRow>& some,
+                                            std::string_view selection,
+                                            base::WallTime now,
+                                            const NamedRuns& named,
+                                            const catalog::Catalog& catalog) {
+  std::vector<std::string> reasons = why_not_counted(some, named, catalog);
+  if (std::ranges::none_of(some, is_copy)) return reasons;
+  const std::vector<RunRow> all = catalog.select(selection, now);
+  const std::vector<std::string> of_all = why_not_counted(all, named, catalog);
+  std::map<std::string_view, std::string> by_id;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    by_id.emplace(all[i].id, of_all[i]);
+  for (std::size_t i = 0; i < some.size(); ++i)
+    reasons[i] = by_id[some[i].id];
+  return reasons;
+}
+
+spec::RunCount count_selection(std::string_view selection,
+                               base::WallTime now,
+                               const NamedRuns& named,
+                               const catalog::Catalog& catalog) {
+  const catalog::RunCounts found = catalog.count_runs(selection, now, perturbation_keys().front());
+  // Which of the copies of an execution counts, depends on all runs.
+  if (!named.session.empty() || std::ranges::any_of(found.doubtful, is_copy))
+    return spec::count_runs(why_not_counted(catalog.select(selection, now), named, catalog));
+  spec::RunCount count = spec::count_runs(why_not_counted(found.doubtful, named, catalog));
+  count.counted += found.all - count.all;
+  count.all = found.all;
+  return count;
 }
 
 std::vector<RunRow> counted_runs(const std::vector<RunRow>& runs,

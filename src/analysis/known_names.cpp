@@ -57,7 +57,7 @@ void KnownNames::refuse_bare_name(const std::string& word) const {
 }
 
 bool KnownNames::is_metric(const std::string& name) const {
-  if (is_in(runs_.metrics(), name)) return true;
+  if (runs_.has_metric(name)) return true;
   const std::string bare = name.substr(name.find('/') + 1);
   for (const spec::Recipe& recipe : recipes()) {
     for (const spec::MetricSpec& metric : spec::with_derived(recipe.metrics)) {
@@ -123,8 +123,8 @@ void KnownNames::check_study(const std::string& place, const std::string& id) co
 }
 
 void KnownNames::check_metric(const std::string& option, const std::string& name) const {
+  if (runs_.has_metric(name)) return;
   Names known = runs_.metrics();
-  if (is_in(known, name)) return;
   for (const spec::Recipe& recipe : recipes()) {
     for (const spec::MetricSpec& metric : spec::with_derived(recipe.metrics))
       known.push_back(metric.name);

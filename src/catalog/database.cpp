@@ -44,7 +44,7 @@ std::string_view text_of(sqlite3_value* value) {
 }
 
 /// SQL's number_order(a, b): -1, 0 or 1 as the number a is less than, equal to or more than b; null
-/// where one of the texts is no number.
+/// where a text is not a number.
 void number_order(sqlite3_context* context, int, sqlite3_value** arguments) {
   const auto a = base::number_of(text_of(arguments[0]));
   const auto b = base::number_of(text_of(arguments[1]));

@@ -77,17 +77,23 @@ std::vector<RunRow> Catalog::runs(std::size_t limit,
       if (limit > 0 && rows.size() > limit) rows.resize(limit);
       return rows;
     }
-    Condition order{" order by ", {}};
-    for (const std::string& key : sort) {
-      order.add(order_of(key, database));
-      order.sql += ", ";
-    }
-    order.sql += "placed desc, created desc, id desc limit " +
-                 (limit == 0 ? std::string("-1") : std::to_string(limit));
-    return fitting(database,
-                   selection.filter ? condition_of(*selection.filter, text, database, now)
-                                    : Condition{"1", {}},
-                   order);
+    const Condition filter = selection.filter ? condition_of(*selection.filter, text, database, now)
+                                              : Condition{"1", {}};
+    return sorted_runs(database, filter, sort, limit);
+  });
+}
+
+RunCounts Catalog::count_runs(std::string_view text,
+                              base::WallTime now,
+                              const std::string& perturbation) const {
+  Database& database = *database_;
+  const Selection selection = parse_selection(text, names_in(database));
+  return database.guarded([&] {
+    if (selection.references.empty())
+      return counts_of(
+          condition_of(*selection.filter, text, database, now), database, perturbation);
+    auto runs = runs_named(selection, text, database, now);
+    return RunCounts{runs.size(), std::move(runs)};
   });
 }
 

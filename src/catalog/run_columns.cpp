@@ -6,7 +6,7 @@
 #include <sabath/spec/shown_value.hpp>
 
 #include <algorithm>
-#include <limits>
+#include <cmath>
 
 namespace sabath::catalog {
 namespace {
@@ -47,14 +47,19 @@ KeyValue of_parameter(string_view name, string_view key) {
 KeyValue of_metric(string_view name, string_view prefix, string_view key, Database& database) {
   KeyValue value;
   value.kind = RunColumn::Kind::number;
-  const Condition rows = metric_rows(name);
+  const Condition rows = metric_rows(name, prefix);
   value.sql.sql = "(select " + metric_value(prefix) + " from run_metric where run = run.n and ";
   value.sql.add(rows);
   value.sql.sql += " order by stream limit 1)";
-  auto& statement =
-      database.statement("select unit, performance, better, judge from run_metric where " +
-                         rows.sql + " order by better = 'none' limit 1");
-  rows.bind(statement);
+  if (prefix == "best" && !has_metric(database, name, true)) {
+    refuse(
+        key, "the metric has no best value", "its recipe gives it no \"better\": lower or higher");
+  }
+  // A run with a direction, if there is one: runs from before may have none.
+  const Condition directed = has_metric(database, name, true) ? metric_rows(name, "best") : rows;
+  auto& statement = database.statement(
+      "select unit, performance, better, judge from run_metric where " + directed.sql + " limit 1");
+  directed.bind(statement);
   if (statement.executeStep()) {
     const bool is_shown = prefix.empty() || prefix == "metric";
     const std::string judge = statement.getColumn(3).getString();
@@ -62,14 +67,7 @@ KeyValue of_metric(string_view name, string_view prefix, string_view key, Databa
                                     statement.getColumn(0).getString(),
                                     is_shown && statement.getColumn(1).getInt() != 0);
     if (is_shown && !judge.empty()) value.title += ", " + judge;
-    const std::string better = statement.getColumn(2).getString();
-    value.largest_first = better == "higher";
-    if (prefix == "best" && better == "none") {
-      statement.reset();
-      refuse(key,
-             "the metric has no best value",
-             "its recipe gives it no \"better\": lower or higher");
-    }
+    value.largest_first = statement.getColumn(2).getString() == "higher";
   }
   statement.reset();
   return value;
@@ -100,6 +98,28 @@ std::optional<KeyValue> value_of(string_view key, Database& database) {
   return std::nullopt;
 }
 
+/// Reads the value of each run.
+void fill(RunColumn& column,
+          const KeyValue& value,
+          const std::vector<RunRow>& runs,
+          Database& database) {
+  column.kind = value.kind;
+  column.title = value.title;
+  const bool is_text = column.kind == RunColumn::Kind::text;
+  auto& statement = database.statement("select " + value.sql.sql + " from run where id = ?");
+  for (const RunRow& run : runs) {
+    value.sql.bind(statement);
+    statement.bind(static_cast<int>(value.sql.values.size()) + 1, run.id);
+    const bool has_value = statement.executeStep() && !statement.getColumn(0).isNull();
+    if (is_text) {
+      column.texts.push_back(has_value ? statement.getColumn(0).getString() : std::string());
+    } else {
+      column.numbers.push_back(has_value ? statement.getColumn(0).getDouble() : std::nan(""));
+    }
+    statement.reset();
+  }
+}
+
 std::string nearest_name(string_view key, std::vector<std::string> known, Database& database) {
   for (const char* sql :
        {"select distinct name from run_parameter", "select distinct name from run_metric"}) {
@@ -123,6 +143,26 @@ Condition order_of(string_view key, Database& database) {
   return order;
 }
 
+std::optional<Condition> order_by_metric(string_view key, Database& database) {
+  const bool is_reverse = key.starts_with('-');
+  if (is_reverse) key.remove_prefix(1);
+  const auto [prefix, name] = prefixed(key);
+  const auto value = value_of(key, database);
+  const bool is_metric = value && value->kind == RunColumn::Kind::number;
+  if (!is_metric || name.find('/') != name.npos) return std::nullopt;
+  const auto other = texts_of(database,
+                              "select stream from run_metric where name = ?1 and stream <> (select "
+                              "stream from run_metric where name = ?1 limit 1) limit 1",
+                              std::string(name));
+  if (!other.empty()) return std::nullopt;
+  const std::string sorted = metric_value(prefix);
+  Condition order = metric_rows(name, prefix);
+  order.sql = "from run_metric cross join run on run.n = run_metric.run where " + order.sql +
+              " and " + sorted + " is not null and (FILTER) order by " + sorted +
+              (value->largest_first != is_reverse ? " desc" : "");
+  return order;
+}
+
 RunColumn Catalog::column_of(const std::vector<RunRow>& runs, string_view key) const {
   Database& database = *database_;
   const auto value = database.guarded([&] { return value_of(key, database); });
@@ -136,30 +176,8 @@ RunColumn Catalog::column_of(const std::vector<RunRow>& runs, string_view key) c
     column.texts = std::move(*texts);
     return column;
   }
-  column.kind = value->kind;
-  column.title = value->title;
-  return database.guarded([&] {
-    const std::size_t count = runs.size();
-    if (column.kind == RunColumn::Kind::text) {
-      column.texts.resize(count);
-    } else {
-      column.numbers.resize(count, std::numeric_limits<double>::quiet_NaN());
-    }
-    auto& statement = database.statement("select " + value->sql.sql + " from run where id = ?");
-    for (std::size_t i = 0; i < count; ++i) {
-      value->sql.bind(statement);
-      statement.bind(static_cast<int>(value->sql.values.size()) + 1, runs[i].id);
-      if (statement.executeStep() && !statement.getColumn(0).isNull()) {
-        if (column.kind == RunColumn::Kind::text) {
-          column.texts[i] = statement.getColumn(0).getString();
-        } else {
-          column.numbers[i] = statement.getColumn(0).getDouble();
-        }
-      }
-      statement.reset();
-    }
-    return column;
-  });
+  database.guarded([&] { fill(column, *value, runs, database); });
+  return column;
 }
 
 }  // namespace sabath::catalog

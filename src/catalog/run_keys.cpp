@@ -32,23 +32,23 @@ bool has_parameter(Database& database, std::string_view name) {
   return has_row(database, "run_parameter", {"name = ?", {std::string(name)}});
 }
 
-Condition metric_rows(std::string_view name) {
+Condition metric_rows(std::string_view name, std::string_view prefix) {
+  const std::string text(name);
+  // The index of best values is one of metrics with a direction.
+  const std::string more = prefix == "best" ? " and better <> 'none'" : "";
   // A name may have a slash of its own; STAGE/NAME is that of one stage.
-  if (name.find('/') == name.npos) return {"name = ? and points > 0", {std::string(name)}};
-  return {"(name = ? or stream || '/' || name = ?) and points > 0",
-          {std::string(name), std::string(name)}};
+  if (name.find('/') == name.npos) return {"run_metric.name = ?" + more, {text}};
+  return {"(run_metric.name = ? or run_metric.stream || '/' || run_metric.name = ?)" + more,
+          {text, text}};
 }
 
 bool has_metric(Database& database, std::string_view name, bool has_direction) {
-  Condition rows = metric_rows(name);
-  if (has_direction) rows.sql += " and better <> 'none'";
-  return has_row(database, "run_metric", rows);
+  return has_row(database, "run_metric", metric_rows(name, has_direction ? "best" : ""));
 }
 
 std::string metric_value(std::string_view prefix) {
   if (prefix == "last") return "last";
-  if (prefix == "best")
-    return "case better when 'lower' then \"min\" when 'higher' then \"max\" end";
+  if (prefix == "best") return "case better when 'lower' then min when 'higher' then max end";
   return "shown";
 }
 

@@ -53,7 +53,7 @@ bool has_metric(Database& database, std::string_view name, bool has_direction = 
 /// "last", "best").
 std::string metric_value(std::string_view prefix);
 
-/// The rows of run_metric of a metric with points.
-Condition metric_rows(std::string_view name);
+/// The rows of run_metric that have such a value of a metric.
+Condition metric_rows(std::string_view name, std::string_view prefix = {});
 
 }  // namespace sabath::catalog

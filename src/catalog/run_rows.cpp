@@ -16,6 +16,45 @@ std::vector<std::string> split_tags(const std::string& text) {
   return tags;
 }
 
+/// The runs that a statement "select run.n ..." gives, read one by one: sorting whole rows takes
+/// several times as long.
+std::vector<RunRow> rows_of(Database& database, const Condition& query) {
+  auto& numbers = database.statement(query.sql);
+  query.bind(numbers);
+  std::vector<std::int64_t> found;
+  while (numbers.executeStep())
+    found.push_back(numbers.getColumn(0).getInt64());
+  auto& statement = database.statement(std::string(run_columns) + "where run.n = ?");
+  std::vector<RunRow> rows;
+  for (const std::int64_t number : found) {
+    statement.reset();
+    statement.bind(1, number);
+    if (statement.executeStep()) rows.push_back(read_run(database, statement));
+  }
+  statement.reset();
+  return rows;
+}
+
+/// `text` with `part` replaced by the condition's SQL; the values in the order of question marks.
+Condition filled(const Condition& query, const Condition& filter) {
+  constexpr std::string_view part = "FILTER";
+  Condition all{query.sql, query.values};
+  all.sql.replace(all.sql.find(part), part.size(), filter.sql);
+  all.values.insert(all.values.end(), filter.values.begin(), filter.values.end());
+  return all;
+}
+
+/// These keys, then the newest first.
+Condition order_by(const std::vector<std::string>& keys, Database& database) {
+  Condition order;
+  for (const std::string& key : keys) {
+    order.add(order_of(key, database));
+    order.sql += ", ";
+  }
+  order.sql += std::string(newest_first).substr(std::string_view(" order by ").size());
+  return order;
+}
+
 }  // namespace
 
 void follow_home(const Database& database, const fs::path& written, std::string& path) {
@@ -62,6 +101,50 @@ std::vector<RunRow> fitting(Database& database,
   condition.bind(statement);
   order.bind(statement, static_cast<int>(condition.values.size()) + 1);
   return read_runs(database, statement);
+}
+
+std::vector<RunRow> sorted_runs(Database& database,
+                                const Condition& filter,
+                                const std::vector<std::string>& sort,
+                                std::size_t limit) {
+  const Condition most{" limit " + (limit == 0 ? std::string("-1") : std::to_string(limit)), {}};
+  const auto by_metric =
+      limit == 0 || sort.empty() ? std::nullopt : order_by_metric(sort.front(), database);
+  if (by_metric) {
+    Condition query = filled(*by_metric, filter);
+    query.sql.insert(0, "select run.n ");
+    query.sql += ", ";
+    query.add(order_by({sort.begin() + 1, sort.end()}, database));
+    query.add(most);
+    auto rows = rows_of(database, query);
+    if (rows.size() == limit) return rows;
+  }
+  Condition query{"select run.n from run where ", {}};
+  query.add(filter);
+  query.sql += " order by ";
+  query.add(order_by(sort, database));
+  query.add(most);
+  return rows_of(database, query);
+}
+
+RunCounts counts_of(const Condition& filter, Database& database, const std::string& perturbation) {
+  Condition count{"select count(*) from run where ", {}};
+  count.add(filter);
+  auto& statement = database.statement(count.sql);
+  count.bind(statement);
+  RunCounts counts;
+  statement.executeStep();
+  counts.all = static_cast<std::uint64_t>(statement.getColumn(0).getInt64());
+  statement.reset();
+  Condition doubtful = filter;
+  doubtful.sql +=
+      " and (run.state not in ('ok', 'imported') or run.executed_by <> '' or run.n in (select run "
+      "from run_tag where tag = 'explain' or tag glob 'asset:*' or tag glob 'hybrid-*') or run.n "
+      "in "
+      "(select run from run_parameter where name = ? and value not in ('', '0')))";
+  doubtful.values.emplace_back(perturbation);
+  counts.doubtful = fitting(database, doubtful, {oldest_first, {}});
+  return counts;
 }
 
 }  // namespace sabath::catalog

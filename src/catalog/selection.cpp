@@ -39,11 +39,114 @@ bool is_blank(char c) {
   return c == ' ' || c == '\t' || c == '\n';
 }
 
+std::string nearest_run(string_view word, const SelectionNames& names) {
+  std::vector<std::string> words{"@last", "@running", "@best", "@previous"};
+  if (names.saved) {
+    for (const auto& saved : names.saved())
+      words.push_back("@" + saved.first);
+  }
+  return base::did_you_mean(
+      word,
+      words,
+      "@last is the newest that has ended, @last~1 the one before it, @running the newest that has "
+      "not ended, @best the best, @previous side A of the last comparison");
+}
+
+/// A text and the place in it: words, signs, quoted texts, and where items end.
+class Scanner {
+ protected:
+  explicit Scanner(string_view text) : text_(text) {}
+
+  [[noreturn]] void refuse(const std::string& problem, const std::string& hint = {}) const {
+    refuse_selection(
+        text_,
+        problem + " (at character " + std::to_string(std::min(at_, text_.size()) + 1) + ")",
+        hint);
+  }
+
+  [[noreturn]] void refuse_term(string_view term) const {
+    refuse("'" + printable(term) + "' is not KEY=VALUE",
+           "'sabath help selections' lists the terms; " + std::string(quoting_hint));
+  }
+
+  void skip_blanks() {
+    while (at_ < text_.size() && is_blank(text_[at_]))
+      ++at_;
+  }
+
+  /// `word` at this place, with a blank or a parenthesis behind it.
+  bool begins_with_word(string_view word, std::size_t at) const {
+    if (base::lower_case(text_.substr(at, word.size())) != word) return false;
+    const auto behind = at + word.size();
+    return behind < text_.size() && (is_blank(text_[behind]) || text_[behind] == '(');
+  }
+
+  bool take_word(string_view word) {
+    skip_blanks();
+    if (!begins_with_word(word, at_)) return false;
+    at_ += word.size();
+    return true;
+  }
+
+  bool take(char sign) {
+    skip_blanks();
+    if (at_ >= text_.size() || text_[at_] != sign) return false;
+    ++at_;
+    return true;
+  }
+
+  /// Where the item that begins at `at` ends: before a comma, or a ')' that closes a group.
+  std::size_t end_of_item(std::size_t at) const {
+    std::size_t open = 0;
+    for (; at < text_.size(); ++at) {
+      const char c = text_[at];
+      if (c == ',') break;
+      if (c == '(') ++open;
+      if (c == ')' && groups_ > 0 && open == 0) break;
+      if (c == ')' && open > 0) --open;
+    }
+    return at;
+  }
+
+  /// Does a term begin at `at`? Then a word "or" before it joins, and is not of a value.
+  bool begins_term(std::size_t at) const {
+    while (at < text_.size() && is_blank(text_[at]))
+      ++at;
+    if (at >= text_.size()) return false;
+    if (text_[at] == '(' || text_[at] == '@' || begins_with_word("not", at)) return true;
+    const auto sign = text_.find_first_of(operator_signs, at);
+    return sign != text_.npos && sign > at && sign < end_of_item(at);
+  }
+
+  bool at_quote() const { return at_ < text_.size() && (text_[at_] == '"' || text_[at_] == '\''); }
+
+  /// A text between quotes; the quote within it is written twice.
+  std::string quoted() {
+    const char quote = text_[at_++];
+    std::string found;
+    while (at_ < text_.size()) {
+      const char c = text_[at_++];
+      if (c != quote) {
+        found += c;
+      } else if (at_ < text_.size() && text_[at_] == quote) {
+        found += text_[at_++];
+      } else {
+        return found;
+      }
+    }
+    refuse("a closing quote is missing");
+  }
+
+  string_view text_;
+  std::size_t at_ = 0;
+  std::size_t groups_ = 0;  ///< that are open
+};
+
 /// Reads one text from left to right.
-class Parser {
+class Parser : private Scanner {
  public:
   Parser(string_view text, const SelectionNames& names, std::size_t saved_depth)
-      : text_(text), names_(names), saved_depth_(saved_depth) {}
+      : Scanner(text), names_(names), saved_depth_(saved_depth) {}
 
   Selection selection() {
     if (text_.empty())
@@ -63,18 +166,6 @@ class Parser {
   }
 
  private:
-  [[noreturn]] void refuse(const std::string& problem, const std::string& hint = {}) const {
-    refuse_selection(
-        text_,
-        problem + " (at character " + std::to_string(std::min(at_, text_.size()) + 1) + ")",
-        hint);
-  }
-
-  [[noreturn]] void refuse_term(string_view term) const {
-    refuse("'" + printable(term) + "' is not KEY=VALUE",
-           "'sabath help selections' lists the terms; " + std::string(quoting_hint));
-  }
-
   /// Terms and what joins them, not a run or a range.
   bool is_expression() const {
     if (text_.find_first_of("=<>!(,") != text_.npos || begins_with_word("not", 0)) return true;
@@ -103,19 +194,6 @@ class Parser {
     return Parser(found->second, names_, saved_depth_ + 1).selection();
   }
 
-  std::string nearest_run(string_view word) const {
-    std::vector<std::string> words{"@last", "@running", "@best", "@previous"};
-    if (names_.saved) {
-      for (const auto& saved : names_.saved())
-        words.push_back("@" + saved.first);
-    }
-    return base::did_you_mean(
-        word,
-        words,
-        "@last is the newest that has ended, @last~1 the one before it, @running the newest that "
-        "has not ended, @best the best, @previous side A of the last comparison");
-  }
-
   RunReference reference_of(string_view text) const {
     using Kind = RunReference::Kind;
     constexpr string_view last = "@last";
@@ -131,33 +209,7 @@ class Parser {
       const auto number = base::number_in<std::uint32_t>(text.substr(last.size() + 1));
       if (number) return {Kind::last, *number, {}};
     }
-    refuse_selection(text_, "'" + printable(text) + "' is not a run", nearest_run(text));
-  }
-
-  void skip_blanks() {
-    while (at_ < text_.size() && is_blank(text_[at_]))
-      ++at_;
-  }
-
-  /// `word` at this place, with a blank or a parenthesis behind it.
-  bool begins_with_word(string_view word, std::size_t at) const {
-    if (base::lower_case(text_.substr(at, word.size())) != word) return false;
-    const auto behind = at + word.size();
-    return behind < text_.size() && (is_blank(text_[behind]) || text_[behind] == '(');
-  }
-
-  bool take_word(string_view word) {
-    skip_blanks();
-    if (!begins_with_word(word, at_)) return false;
-    at_ += word.size();
-    return true;
-  }
-
-  bool take(char sign) {
-    skip_blanks();
-    if (at_ >= text_.size() || text_[at_] != sign) return false;
-    ++at_;
-    return true;
+    refuse_selection(text_, "'" + printable(text) + "' is not a run", nearest_run(text, names_));
   }
 
   /// One or several parts, joined as `kind` says.
@@ -245,29 +297,6 @@ class Parser {
     return found;
   }
 
-  /// Where the item that begins at `at` ends: before a comma, or a ')' that closes a group.
-  std::size_t end_of_item(std::size_t at) const {
-    std::size_t open = 0;
-    for (; at < text_.size(); ++at) {
-      const char c = text_[at];
-      if (c == ',') break;
-      if (c == '(') ++open;
-      if (c == ')' && groups_ > 0 && open == 0) break;
-      if (c == ')' && open > 0) --open;
-    }
-    return at;
-  }
-
-  /// Does a term begin at `at`? Then a word "or" before it joins, and is not of a value.
-  bool begins_term(std::size_t at) const {
-    while (at < text_.size() && is_blank(text_[at]))
-      ++at;
-    if (at >= text_.size()) return false;
-    if (text_[at] == '(' || text_[at] == '@' || begins_with_word("not", at)) return true;
-    const auto sign = text_.find_first_of(operator_signs, at);
-    return sign != text_.npos && sign > at && sign < end_of_item(at);
-  }
-
   Expression term() {
     if (++terms_ > most_terms)
       refuse("has more than " + std::to_string(most_terms) + " conditions",
@@ -282,7 +311,7 @@ class Parser {
   }
 
   std::string key() {
-    if (at_ < text_.size() && (text_[at_] == '"' || text_[at_] == '\'')) {
+    if (at_quote()) {
       const std::string name = quoted();
       skip_blanks();
       return name;
@@ -324,7 +353,7 @@ class Parser {
   }
 
   void value(SelectionTerm& term) {
-    if (at_ < text_.size() && (text_[at_] == '"' || text_[at_] == '\'')) {
+    if (at_quote()) {
       term.is_quoted = true;
       term.value = quoted();
       skip_blanks();
@@ -365,30 +394,13 @@ class Parser {
            std::ranges::find(known, term.key) == known.end();
   }
 
-  /// "16" in "hidden=16,16": what is no term belongs to the value before it.
+  /// "16" in "hidden=16,16": without an operator it belongs to the value before it.
   bool is_list_item(std::size_t at) const {
     const string_view item = text_.substr(at, end_of_item(at) - at);
     const string_view bare = base::trimmed(item);
     if (bare.empty() || bare.front() == '@' || bare.front() == '(') return false;
     if (item.find_first_of("=<>!") != item.npos || bare.find('~', 1) != bare.npos) return false;
     return !begins_with_word("not", at + static_cast<std::size_t>(bare.data() - item.data()));
-  }
-
-  /// A text between quotes; the quote within it is written twice.
-  std::string quoted() {
-    const char quote = text_[at_++];
-    std::string found;
-    while (at_ < text_.size()) {
-      const char c = text_[at_++];
-      if (c != quote) {
-        found += c;
-      } else if (at_ < text_.size() && text_[at_] == quote) {
-        found += text_[at_++];
-      } else {
-        return found;
-      }
-    }
-    refuse("a closing quote is missing");
   }
 
   /// Takes the run that the outermost terms stand beside.
@@ -415,12 +427,9 @@ class Parser {
       refuse_references(part);
   }
 
-  string_view text_;
   const SelectionNames& names_;
   std::size_t saved_depth_;
-  std::size_t at_ = 0;
   std::size_t depth_ = 0;
-  std::size_t groups_ = 0;  ///< that are open
   std::size_t terms_ = 0;
 };
 

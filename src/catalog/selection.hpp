@@ -70,6 +70,10 @@ Condition condition_of(const Expression& filter,
 /// `-key` is the other way round. Throws Error{usage} for a name that no run has.
 Condition order_of(std::string_view key, Database& database);
 
+/// The same for a metric that one stage reports, by the index of its values: "from ... where ...
+/// and (FILTER) order by ...". Nothing for other keys. Runs without a value are not among the rows.
+std::optional<Condition> order_by_metric(std::string_view key, Database& database);
+
 /// The names of the runs in this catalog, and the selections saved beside it.
 SelectionNames names_in(Database& database);
 

@@ -79,6 +79,47 @@ bool is_number_or_open(string_view text) {
   return text.empty() || base::number_in<double>(text);
 }
 
+Condition negated(Condition condition, const SelectionTerm& term) {
+  if (term.comparison == Comparison::unequal) condition.sql = "not (" + condition.sql + ")";
+  return condition;
+}
+
+/// Numbers in texts by their value, exactly; other texts fulfil no order.
+Condition ordered(const std::string& column, Comparison comparison, string_view value) {
+  return {"number_order(" + column + ", ?) " + std::string(sign_of(comparison)) + " 0",
+          {std::string(value)}};
+}
+
+Condition of_range(const std::string& column, const Range& range, const SelectionTerm& term) {
+  Condition found;
+  if (!range.low.empty()) found = ordered(column, Comparison::at_least, range.low);
+  if (!range.high.empty()) {
+    if (!found.sql.empty()) found.sql += " and ";
+    found.add(ordered(column, Comparison::at_most, range.high));
+  }
+  return negated(std::move(found), term);
+}
+
+/// The seconds that a duration says: "1.5h", "300ms", "00:10:00"; a bare number is seconds.
+std::optional<double> seconds_in(string_view text) {
+  constexpr std::array<std::pair<string_view, double>, 9> units{{{"ms", 1e-3},
+                                                                 {"s", 1},
+                                                                 {"m", 60},
+                                                                 {"min", 60},
+                                                                 {"h", 3600},
+                                                                 {"d", 86400},
+                                                                 {"w", 604800},
+                                                                 {"us", 1e-6},
+                                                                 {"", 1}}};
+  const auto number = base::leading_number<double>(text);
+  const auto at = std::min(text.find_first_not_of("0123456789.eE+-"), text.size());
+  const string_view unit = base::trimmed(text.substr(at));
+  const auto* const known = std::ranges::find(units, unit, &std::pair<string_view, double>::first);
+  if (number && known != units.end()) return *number * known->second;
+  const auto clock = base::parse_duration(text);
+  return clock ? std::optional(static_cast<double>(clock->count())) : std::nullopt;
+}
+
 /// Writes the conditions of one selection.
 class Writer {
  public:
@@ -152,11 +193,6 @@ class Writer {
       refuse(term, what + " have no text that '~' could look into");
   }
 
-  static Condition negated(Condition condition, const SelectionTerm& term) {
-    if (term.comparison == Comparison::unequal) condition.sql = "not (" + condition.sql + ")";
-    return condition;
-  }
-
   Condition of_column(const Column& column, const SelectionTerm& term) const {
     switch (column.kind) {
       case ValueKind::text:
@@ -211,24 +247,6 @@ class Writer {
     return ordered("run.seed", term.comparison, term.value);
   }
 
-  /// Numbers in texts by their value, exactly; what is no number fulfils no order.
-  static Condition ordered(const std::string& column, Comparison comparison, string_view value) {
-    return {"number_order(" + column + ", ?) " + std::string(sign_of(comparison)) + " 0",
-            {std::string(value)}};
-  }
-
-  static Condition of_range(const std::string& column,
-                            const Range& range,
-                            const SelectionTerm& term) {
-    Condition found;
-    if (!range.low.empty()) found = ordered(column, Comparison::at_least, range.low);
-    if (!range.high.empty()) {
-      if (!found.sql.empty()) found.sql += " and ";
-      found.add(ordered(column, Comparison::at_most, range.high));
-    }
-    return negated(std::move(found), term);
-  }
-
   Condition of_state(const SelectionTerm& term) const {
     refuse_order(term, "states");
     refuse_contains(term, "states");
@@ -275,29 +293,13 @@ class Writer {
     // A day, or the part of a time that is written.
     if (term.value.size() < 4 || !base::number_in<int>(term.value.substr(0, 4)))
       refuse(term,
-             "'" + printable(term.value) + "' is no day",
+             "'" + printable(term.value) + "' is not a day",
              "such as created=2026-11-20, or created>=7d");
     return negated({name + " glob ?", {glob_of(term.value) + "*"}}, term);
   }
 
   double seconds(const SelectionTerm& term, string_view value) const {
-    const auto number = base::leading_number<double>(value);
-    const auto unit_at = value.find_first_not_of("0123456789.eE+-");
-    constexpr std::array<std::pair<string_view, double>, 9> units{{{"ms", 1e-3},
-                                                                   {"s", 1},
-                                                                   {"m", 60},
-                                                                   {"min", 60},
-                                                                   {"h", 3600},
-                                                                   {"d", 86400},
-                                                                   {"w", 604800},
-                                                                   {"us", 1e-6},
-                                                                   {"", 1}}};
-    const string_view unit =
-        unit_at == value.npos ? string_view() : base::trimmed(value.substr(unit_at));
-    const auto* const known =
-        std::ranges::find(units, unit, &std::pair<string_view, double>::first);
-    if (number && known != units.end()) return *number * known->second;
-    if (const auto clock = base::parse_duration(value)) return static_cast<double>(clock->count());
+    if (const auto read = seconds_in(value)) return *read;
     refuse(term,
            "'" + printable(value) + "' is not a duration",
            "units are ms, s, m, h, d and w, such as 90s, 1.5h or 00:10:00");
@@ -360,7 +362,7 @@ class Writer {
              "its recipe gives it no \"better\": lower or higher");
     }
     Condition found{"run.n in (select run from run_metric where ", {}};
-    found.add(metric_rows(name));
+    found.add(metric_rows(name, prefix));
     found.sql += " and ";
     found.add(metric_condition(metric_value(prefix), term));
     found.sql += ")";
@@ -371,7 +373,7 @@ class Writer {
     const bool is_equality =
         term.comparison == Comparison::equal || term.comparison == Comparison::unequal;
     if (is_equality && base::lower_case(term.value) == "nan")
-      return negated({value + " is null", {}}, term);
+      return {"points > 0 and " + negated({value + " is null", {}}, term).sql, {}};
     if (const auto range = range_in(term); range && is_equality) {
       const double infinity = std::numeric_limits<double>::infinity();
       const double low = range->low.empty() ? -infinity : number(term, range->low);

@@ -17,6 +17,10 @@ bool UsedNames::has_parameter(std::string_view name) const {
   return catalog::has_parameter(*database_, name);
 }
 
+bool UsedNames::has_metric(std::string_view name) const {
+  return catalog::has_metric(*database_, name);
+}
+
 SelectionParts UsedNames::parts_of(std::string_view selection) const {
   return catalog::parts_of(selection, names_in(*database_));
 }

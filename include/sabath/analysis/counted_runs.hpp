@@ -40,6 +40,19 @@ std::vector<std::string> why_not_counted(const std::vector<catalog::RunRow>& run
                                          const NamedRuns& named,
                                          const catalog::Catalog& catalog);
 
+/// The same of some runs of a selection, as they count among all of its runs.
+std::vector<std::string> why_not_counted_of(const std::vector<catalog::RunRow>& some,
+                                            std::string_view selection,
+                                            base::WallTime now,
+                                            const NamedRuns& named,
+                                            const catalog::Catalog& catalog);
+
+/// How many runs of a selection count. Reads only those that may not.
+spec::RunCount count_selection(std::string_view selection,
+                               base::WallTime now,
+                               const NamedRuns& named,
+                               const catalog::Catalog& catalog);
+
 std::vector<catalog::RunRow> counted_runs(const std::vector<catalog::RunRow>& runs,
                                           const NamedRuns& named,
                                           const catalog::Catalog& catalog);

@@ -56,6 +56,13 @@ struct RunMetric {
   std::string executed_by{};  ///< the run that executed its stage; empty: the run itself
 };
 
+/// How many runs a selection names, and those of them that may not count.
+struct RunCounts {
+  std::uint64_t all = 0;
+  std::vector<RunRow>
+      doubtful{};  ///< not ended well, made for something else, perturbed, or copies
+};
+
 /// What runs have under one key.
 struct RunColumn {
   enum class Kind { text, number, seconds };
@@ -144,6 +151,10 @@ class Catalog {
   /// Error{usage} for one that cannot be read. Throws Error{not_found}, with the nearest ids as
   /// hint, when nothing matches an id, a prefix or @last.
   std::vector<RunRow> select(std::string_view selection, base::WallTime now) const;
+  /// The runs of a selection in numbers. `perturbation`: the parameter of perturbed runs.
+  RunCounts count_runs(std::string_view selection,
+                       base::WallTime now,
+                       const std::string& perturbation) const;
   /// What a selection names. Throws as `select` does of its text.
   SelectionParts parts_of(std::string_view selection) const;
   /// The runs' values of a parameter, a metric ("loss", "best.loss"), a key of selections, or a key

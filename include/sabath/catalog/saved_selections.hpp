@@ -11,7 +11,7 @@ namespace sabath::catalog {
 /// Selections that the user gave a name: "@NAME" stands for the text. Each is a file of one line in
 /// HOME/selections. `home`: the folder of catalog.db.
 
-/// By name. Files that are no selections are left out.
+/// By name. Other files in the folder are left out.
 std::map<std::string, std::string> saved_selections(const std::filesystem::path& home);
 
 /// Nothing: there is none of that name.

@@ -22,6 +22,8 @@ class UsedNames {
 
   bool has_run() const;
   bool has_parameter(std::string_view name) const;
+  /// As NAME or as STAGE/NAME.
+  bool has_metric(std::string_view name) const;
   /// As Catalog::parts_of.
   SelectionParts parts_of(std::string_view selection) const;
   std::vector<std::string> recipes() const;

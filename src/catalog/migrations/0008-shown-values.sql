@@ -3,4 +3,6 @@
 alter table run_metric add column judge text not null default '';
 alter table run_metric add column shown any;
 create index run_metric_by_value on run_metric (name, shown);
+create index run_metric_by_best on run_metric (name, (case better when 'lower' then min when 'higher' then max end))
+  where better <> 'none';
 delete from filled;

@@ -213,7 +213,7 @@ void refuse_for_a_pair(const CompareOptions& options,
   throw usage_error(std::string(option) + ": compares groups, but each side has only one run");
 }
 
-/// "@previous" is A from now on. A home that cannot be written is no reason to answer nothing.
+/// "@previous" is A from now on. Warns if the home cannot be written: the comparison stands.
 void keep_as_previous(const std::string& run_id, Workspace& workspace) {
   try {
     catalog::keep_previous(workspace.folders().home, run_id);

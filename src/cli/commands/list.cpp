@@ -112,8 +112,7 @@ std::string runs_table(const std::vector<catalog::RunRow>& rows,
 
 void save_selection(const ListOptions& options, Workspace& workspace) {
   if (options.selection.empty())
-    throw usage_error("--save: there is no selection to save",
-                      "sabath list runs SELECTION --save NAME");
+    throw usage_error("--save: no selection is given", "sabath list runs SELECTION --save NAME");
   const auto before =
       catalog::save_selection(workspace.folders().home, options.save, options.selection);
   std::string said = "@" + options.save + " now stands for: " + base::printable(options.selection);
@@ -145,12 +144,13 @@ int list_runs(const ListOptions& options, Workspace& workspace) {
   if (is_selection) names.check_selection(options.selection);
   // One more than is shown tells whether there are more.
   const std::size_t limit = options.all ? 0 : options.limit;
-  const std::size_t most = limit == 0 || is_selection ? 0 : limit + 1;
+  const std::size_t most = limit == 0 ? 0 : limit + 1;
+  const base::WallTime now = workspace.clock().now();
   const std::vector<std::string> sort =
       names.has_run() ? names_in("--sort", options.sort) : std::vector<std::string>{};
   std::vector<catalog::RunRow> rows;
   try {
-    rows = catalog.runs(most, options.selection, workspace.clock().now(), sort);
+    rows = catalog.runs(most, options.selection, now, sort);
   } catch (const base::Error& error) {
     if (error.kind() == base::ErrorKind::not_found) names.refuse_bare_name(options.selection);
     throw;
@@ -158,13 +158,14 @@ int list_runs(const ListOptions& options, Workspace& workspace) {
   analysis::NamedRuns named;
   named.add_selection(options.selection, rows, catalog);
   const bool has_more = limit != 0 && rows.size() > limit;
-  if (has_more && !is_selection) rows.resize(limit);
-  std::vector<std::string> reasons = analysis::why_not_counted(rows, named, catalog);
-  const spec::RunCount count = spec::count_runs(reasons);
-  if (has_more) {
-    rows.resize(limit);
-    reasons.resize(limit);
-  }
+  if (has_more) rows.resize(limit);
+  const std::vector<std::string> reasons =
+      has_more && is_selection
+          ? analysis::why_not_counted_of(rows, options.selection, now, named, catalog)
+          : analysis::why_not_counted(rows, named, catalog);
+  const spec::RunCount count =
+      has_more && is_selection ? analysis::count_selection(options.selection, now, named, catalog)
+                               : spec::count_runs(reasons);
   const std::vector<catalog::RunColumn> columns = columns_of(options, rows, catalog);
   if (!options.save.empty()) save_selection(options, workspace);
   if (workspace.json()) {

@@ -279,6 +279,11 @@ TEST_CASE("counted runs: every command has the same number over random catalogs"
     counted += n;
     for (const std::string& reason : analysis::why_not_counted(home.rows, named, home.catalog))
       copies += reason == "copied from the cache" ? 1 : 0;
+    CHECK(analysis::count_selection("recipe=tiny", {}, named, home.catalog) ==
+          spec::count_runs(analysis::why_not_counted(home.rows, named, home.catalog)));
+    const std::vector<catalog::RunRow> last(home.rows.end() - 1, home.rows.end());
+    CHECK(analysis::why_not_counted_of(last, "recipe=tiny", {}, named, home.catalog).front() ==
+          analysis::why_not_counted(home.rows, named, home.catalog).back());
     check_compare(home, named, n);
     check_report(home, named, n);
     check_judged(home, named, n);

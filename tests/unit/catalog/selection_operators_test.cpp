@@ -270,7 +270,7 @@ TEST_CASE("operators: what cannot be read says where and what was expected") {
       {"wall>5x", "'5x' is not a duration"},
       {"wall>h", "'h' is not a duration"},
       {"since>7d", "'since' takes '='"},
-      {"created=yesterday", "'yesterday' is no day"},
+      {"created=yesterday", "'yesterday' is not a day"},
       {"created>yesterday", "'yesterday' is not a time"},
       {"best.gap<1", "the metric 'gap' has no best value"},
       {"run.nothing=1", "runs have no 'nothing'"},
