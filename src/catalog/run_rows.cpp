@@ -137,11 +137,10 @@ RunCounts counts_of(const Condition& filter, Database& database, const std::stri
   counts.all = static_cast<std::uint64_t>(statement.getColumn(0).getInt64());
   statement.reset();
   Condition doubtful = filter;
-  doubtful.sql +=
-      " and (run.state not in ('ok', 'imported') or run.executed_by <> '' or run.n in (select run "
-      "from run_tag where tag = 'explain' or tag glob 'asset:*' or tag glob 'hybrid-*') or run.n "
-      "in "
-      "(select run from run_parameter where name = ? and value not in ('', '0')))";
+  doubtful.sql += " and (run.state not in ('ok', 'imported') or run.executed_by <> ''";
+  doubtful.sql += " or run.n in (select run from run_tag where tag = 'explain'";
+  doubtful.sql += " or tag glob 'asset:*' or tag glob 'hybrid-*') or run.n in";
+  doubtful.sql += " (select run from run_parameter where name = ? and value not in ('', '0')))";
   doubtful.values.emplace_back(perturbation);
   counts.doubtful = fitting(database, doubtful, {oldest_first, {}});
   return counts;
