@@ -30,6 +30,7 @@ constexpr char kept_prefix = '.';
 constexpr std::string_view kept_trees = ".trees/";
 constexpr std::uintmax_t kept_log_bytes = std::uintmax_t{16} << 20U;
 constexpr std::uintmax_t kept_work_bytes = std::uintmax_t{256} << 20U;
+constexpr unsigned read_only = 0444;
 
 /// Files of the work folder that metrics are read from are kept under it.
 constexpr std::string_view kept_work = ".work/";
@@ -158,22 +159,16 @@ bool reuse_outputs(const StageContext& context,
     base::remove_tree(context.files.outputs(stage.name));
   }
   for (const auto& [name, object] : kept) {
-    // Links in the work folder are not searched for metrics.
-    const bool is_copy = name.starts_with(kept_work.substr(1));
-    context.cache.place(object, context.directory(stage.name) / name, is_copy);
+    const fs::path file = context.directory(stage.name) / name;
+    make_real_folders(context.files.directory(), file.parent_path());
+    put_in_run(object, file, read_only, context.cache);
   }
   for (const auto& [path, object] : objects) {
     const fs::path destination = context.files.outputs(stage.name) / path;
     make_real_folders(context.files.directory(), destination.parent_path());
     const auto mode = known->modes.find(path);
-    if (mode != known->modes.end()) {
-      fs::remove(destination);  // of an earlier attempt
-      context.cache.place(object, destination, true);
-      fs::permissions(destination, static_cast<fs::perms>(mode->second));
-    } else if (context.cache.link(object.digest, destination)) {
-      fs::remove(destination);
-      context.cache.place(object, destination);
-    }
+    const bool is_program = mode != known->modes.end();
+    put_in_run(object, destination, is_program ? mode->second : read_only, context.cache);
     spec::OutputRecord output{
         stage.name, path, object.size_bytes, object.digest, "cache", {}, {}, {}};
     if (const auto group = declared.groups.find(path); group != declared.groups.end())
