@@ -194,9 +194,8 @@ void leave_out_others(const fs::path& run) {
     const std::string name = at->path().filename().string();
     std::error_code gone;
     const fs::file_type type = at->symlink_status(gone).type();
-    const bool is_made_there = std::ranges::any_of(made_there, [&](const MadeThere& made) {
-      return name == made.name && type == made.type;
-    });
+    const bool is_made_there = std::ranges::any_of(
+        made_there, [&](const MadeThere& made) { return name == made.name && type == made.type; });
     if (!is_made_there) refused.push_back(at->path());
   }
   for (const fs::path& path : refused)

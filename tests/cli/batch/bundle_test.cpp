@@ -129,10 +129,12 @@ TEST_CASE("bundle: a record that says something else than the plan is not taken"
       {{"recipe", R"(sed -i 's/sort /id > {run}\/pwned; sort /' returned-1/*/record.json)"},
        {"seed", R"(sed -i 's/"value": 5,/"value": 6,/' returned-1/*/record.json)"},
        {"version", R"(sed -i 's/"role": "list"/"role": "other"/' returned-1/*/record.json)"},
-       {"output", R"(sed -i 's/"path": "out"/"path": "..\/..\/plan.json"/' returned-1/*/record.json)"},
+       {"output",
+        R"(sed -i 's/"path": "out"/"path": "..\/..\/plan.json"/' returned-1/*/record.json)"},
        {"undeclared output", R"(sed -i 's/"path": "out"/"path": "in"/' returned-1/*/record.json)"},
        {"stage", R"(sed -i 's/"name": "go"/"name": "..\/go"/' returned-1/*/record.json)"},
-       {"stage of an output", R"(sed -i 's/"stage": "go"/"stage": ".."/' returned-1/*/record.json)"},
+       {"stage of an output",
+        R"(sed -i 's/"stage": "go"/"stage": ".."/' returned-1/*/record.json)"},
        {"attempt",
         "for run in returned-1/*; do sed 's/sort /id > x; sort /' $run/record.json > new; "
         "rm $run/record.json $run/status.json; mkdir -p $run/attempts/0; "
@@ -160,9 +162,10 @@ TEST_CASE("bundle: a record that says something else than the plan is not taken"
 
 TEST_CASE("bundle: a run has what its node made, and nothing else that comes back") {
   PoolUser user;
-  const std::string other = "for run in returned-1/*; do mkdir -p $run/collect/1; "
-                            "echo {} > $run/accounting.json; touch $run/collect/1/summary.json "
-                            "$run/exec.log $run/jobs $run/other; done";
+  const std::string other =
+      "for run in returned-1/*; do mkdir -p $run/collect/1; "
+      "echo {} > $run/accounting.json; touch $run/collect/1/summary.json "
+      "$run/exec.log $run/jobs $run/other; done";
   user.sabath.environment()["_CONDOR_MISCHIEF"] = other;
   REQUIRE(user.sabath({"run", user.recipe(line), "--on", "pool", "--seed", "5"}).status == 0);
   const fs::path run = user.sabath.run_directories().back();
