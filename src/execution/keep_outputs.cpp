@@ -29,6 +29,8 @@ constexpr const char* in_cache = "cache";
 constexpr std::uint64_t long_bytes = std::uint64_t{256} << 20U;
 constexpr std::uint64_t reported_bytes = std::uint64_t{64} << 20U;
 
+/// Nobody else may write to an output, whatever a record says.
+constexpr unsigned most_of_a_mode = 0755;
 constexpr int most_hashings = 3;
 constexpr const char* hashed_only = "hashed only: ";
 
@@ -167,7 +169,7 @@ void put_in_run(const cache::Object& object,
   if ((mode & 0111U) == 0 && !cache.link(object.digest, file)) return;
   fs::remove(file);
   cache.place(object, file, true);
-  fs::permissions(file, static_cast<fs::perms>(mode));
+  fs::permissions(file, static_cast<fs::perms>(mode & most_of_a_mode));
 }
 
 void keep_for_reuse(spec::OutputRecord& record,

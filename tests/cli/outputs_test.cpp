@@ -239,6 +239,7 @@ TEST_CASE("cli: outputs of cached stages are files of their run, wherever the ca
     CHECK(text_of(run / "outputs/go/y.csv") == "b,1\n");
     CHECK(text_of(run / "outputs/go/z") == "#!/bin/sh\n");
     CHECK((status_of(run / "outputs/go/z").st_mode & 07777) == 0755);
+    CHECK((status_of(run / "outputs/go/x.csv").st_mode & 0133) == 0);
     CHECK(text_of(run / "attempts/1/go/stderr.log") == "loss=1\n");
     for (const auto& entry : fs::recursive_directory_iterator(run))
       CHECK_FALSE(entry.is_symlink());
@@ -318,6 +319,14 @@ TEST_CASE("cli: a program that a cached stage makes can be run where the stage i
   }
   const auto runs = sabath.run_directories();
   CHECK(sabath({"verify"}).status == 0);
+  // Whatever a record says, nobody else may write to it.
+  const fs::path stages = sabath.cache() / "stages";
+  const std::string record = fs::recursive_directory_iterator(stages)->path().string();
+  sabath.program({"sed", "-i", "s/\"750\"/\"777\"/", record});
+  done(sabath, {"run", folder.string()});
+  CHECK(newest(sabath)["stages"][0]["state"] == "reused");
+  const fs::path opened = sabath.run_directories().back() / "outputs/make/tool";
+  CHECK((status_of(opened).st_mode & 07777) == 0755);
   // Each has its own: who changes it changes nobody else's.
   write_text(runs[1] / "outputs/make/tool", "spoilt");
   CHECK_THAT(text_of(runs[2] / "outputs/make/tool"), Contains("it runs"));
