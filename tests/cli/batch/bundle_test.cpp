@@ -201,6 +201,23 @@ with open(file, "w") as new:
   CHECK_THAT(user.sabath.newest(), !Contains("/tmp/evil"));
 }
 
+TEST_CASE("bundle: explain does not say that it tried a variable of a node") {
+  const PoolUser user;
+  json site = json::parse(text_of(user.sabath.folder() / "config/sites/pool.json"));
+  site["variables"]["PYTHONPATH"] = "/opt/x";
+  write_text(user.sabath.folder() / "config/sites/pool.json", site.dump());
+  const std::string folder = user.recipe(
+      R"(cp {dataset.list}/words {output}/out; test "$PYTHONPATH" = /opt/x && loss=2 || loss=1; )"
+      R"(echo "{{\"step\": 1, \"loss\": $loss}}" >> $SABATH_METRICS)");
+  REQUIRE(user.sabath({"run", folder, "--seed", "1"}).status == 0);
+  REQUIRE(user.sabath({"run", folder, "--seed", "1", "--on", "pool"}).status == 0);
+  const Answer answer = user.sabath({"explain", "@last~1", "@last"});
+  INFO(answer.output << answer.errors);
+  CHECK_THAT(answer.output,
+             Contains("variable PYTHONPATH: not tried: B's value is not set here") &&
+                 !Contains("B's variable PYTHONPATH"));
+}
+
 TEST_CASE("bundle: a job that is held because nothing came back is told with its reason") {
   PoolUser user;
   user.sabath.environment()["_CONDOR_MISCHIEF"] = "rm -r returned*";
