@@ -341,6 +341,7 @@ void add_performance(const GroupsToCompare& request, spec::GroupComparison& comp
                         comparison.performance.end(),
                         [](const auto& row) { return row.name != energy_name; });
   if (!has_speed) return;
+  if (request.has_disturbed_side) withhold(comparison.performance);
   Judgement judgement = judge_rows(comparison.performance, request.speed_margin);
   comparison.performance_verdict = judgement.verdict;
   comparison.performance_reason = std::move(judgement.reason);
