@@ -104,7 +104,7 @@ class PatternSearch {
                     "have another unit than the first, and the recipe says none: they were taken "
                     "as they are printed"),
           std::pair(&unknown_words_,
-                    "have a word behind the number that is no known unit, and were taken in the "
+                    "have a word behind the number that is not a known unit, and were taken in the "
                     "unit of the recipe")}) {
       if (trouble->count > 0) notes.push_back(names + matches(*trouble, problem));
     }

@@ -34,7 +34,7 @@ TEST_CASE("collect: a word that may be a unit is told, and the value taken") {
   const auto notes = notes_of("W");
   REQUIRE(notes.size() == 1);
   CHECK_THAT(notes[0],
-             Contains("1 match(es) have a word behind the number that is no known unit") &&
+             Contains("1 match(es) have a word behind the number that is not a known unit") &&
                  Contains("stdout.log:1: '3 widgets'"));
   CHECK(notes_of("1").empty());
   CHECK(notes_of("").empty());
