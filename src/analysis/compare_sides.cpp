@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace sabath::analysis {
 namespace {
@@ -209,6 +210,10 @@ spec::GroupComparison compare_sides(const std::vector<RunRow>& a,
   add_spent(runs, spent, groups.metrics);
   groups.disturbed_runs =
       static_cast<std::uint64_t>(std::ranges::count_if(spent, &Spent::is_disturbed));
+  std::array<std::size_t, 2> disturbed{};
+  for (std::size_t i = 0; i < spent.size(); ++i)
+    disturbed.at(sides[i]) += spent[i].is_disturbed ? 1 : 0;
+  groups.has_disturbed_side = 2 * disturbed[0] > of_a.size() || 2 * disturbed[1] > of_b.size();
   groups.two_sides = true;
   groups.speed_margin =
       compare::speed_margin_between(places_of(of_a, catalog), places_of(of_b, catalog));

@@ -137,6 +137,19 @@ class Builder {
     return home::is_of_determinism(name) ? name : std::string();
   }
 
+  /// Whether the run had a value that its repetition does not get: of a node's record, or masked.
+  static bool is_lost(const spec::RunRecord& record,
+                      const planning::RunRequest& request,
+                      const std::string& name) {
+    const auto& variables = request.placement.variables;
+    if (!variables || variables->contains(name)) return false;
+    const spec::Facet* const known = record.facet("variables");
+    if (known != nullptr && known->items.contains(name)) return true;
+    return record.determinism &&
+           (record.determinism->switches.contains(name) ||
+            record.determinism->threads.contains(name) || record.determinism->seeds.contains(name));
+  }
+
   /// B lacked it, and each run that is made here has that of this session.
   bool cannot_be_left_out(const std::string& name) const {
     const auto& variables = pair_.request_b.placement.variables;
@@ -149,6 +162,15 @@ class Builder {
       impossible_.insert(fmt::format(
           "variable {}: B had none, and runs that are made here get this session's: unset it first",
           name));
+      return;
+    }
+    const bool is_of_b = is_lost(pair_.b, pair_.request_b, name);
+    if (is_of_b || is_lost(pair_.a, pair_.request_a, name)) {
+      impossible_.insert(fmt::format(
+          "variable {}: not tried: {}'s value is not set here, since its record came from a node, "
+          "or has it not as it was",
+          name,
+          is_of_b ? 'B' : 'A'));
       return;
     }
     add_change("variable " + name, difference, [this_pair = &pair_, name](auto& request) {

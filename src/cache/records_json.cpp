@@ -143,6 +143,8 @@ void read(JsonReader& root, StageOutputs& outputs) {
     for (auto& [path, mode] : modes.members())
       outputs.modes[path] = read_mode(mode);
   }
+  outputs.searched = root.optional("searched").strings();
+  outputs.long_logs = root.optional("long_logs").strings();
 }
 
 void read(JsonReader& root, Pin& pin) {
@@ -191,6 +193,8 @@ std::string record_text(const StageOutputs& outputs) {
                     {"outputs", files}};
   for (const auto& [path, mode] : outputs.modes)
     text["modes"][path] = fmt::format("{:o}", mode);
+  if (!outputs.searched.empty()) text["searched"] = outputs.searched;
+  if (!outputs.long_logs.empty()) text["long_logs"] = outputs.long_logs;
   return base::pretty_json(text);
 }
 

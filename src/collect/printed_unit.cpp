@@ -73,6 +73,69 @@ constexpr std::string_view bases = "B bit Hz W Wh J eV V Pa FLOP OP OPS g m mol 
 /// Those that also take c, d and h: "db" is not a tenth of a bit.
 constexpr std::string_view finely_prefixed = "g m mol rad Pa";
 
+/// Units that are not converted; all names of one stand together. "in" is left out: it is a word.
+constexpr auto other_units = std::to_array<std::string_view>({
+    "K kelvin Kelvin kelvins",
+    "degC C celsius Celsius \xc2\xb0"
+    "C \xe2\x84\x83",
+    "degF F fahrenheit Fahrenheit \xc2\xb0"
+    "F \xe2\x84\x89",
+    "deg degs degree degrees \xc2\xb0",
+    "arcmin",
+    "arcsec",
+    "bar bars",
+    "mbar",
+    "kbar",
+    "atm",
+    "Torr torr mmHg",
+    "psi",
+    "cal",
+    "kcal Cal",
+    "kcal/mol",
+    "kJ/mol",
+    "erg ergs",
+    "Btu BTU",
+    "Ha Hartree hartree",
+    "Ry Rydberg rydberg",
+    "N newton newtons",
+    "kN",
+    "lbf",
+    "dyn",
+    "A amp amps ampere amperes",
+    "mA",
+    "t ton tons tonne tonnes",
+    "lb lbs pound pounds",
+    "oz ounce ounces",
+    "amu Da u",
+    "ft foot feet",
+    "inch inches",
+    "yd yard yards",
+    "mi mile miles",
+    "nmi",
+    "au AU",
+    "ly",
+    "pc parsec parsecs",
+    "kpc",
+    "Mpc",
+    "\xc3\x85 \xe2\x84\xab angstrom Angstrom angstroms",
+    "bohr Bohr",
+    "knot knots kn kt kts",
+    "mph",
+    "kph km/h kmh",
+    "l L liter liters litre litres",
+    "ml mL",
+    "gal gallon gallons",
+    "hp",
+    "rpm RPM",
+    "ppm",
+    "ppb",
+    "ppt",
+    "\xe2\x80\xb0 permille",
+    "week weeks",
+    "month months",
+    "yr yrs year years",
+});
+
 /// What "it/s" counts, where the metric's unit is "1/s": steps of work, and data.
 constexpr std::string_view counted_steps =
     "it its iter iters iteration iterations step steps batch batches epoch epochs query queries "
@@ -96,6 +159,18 @@ const Unit* unit_called(std::string_view name) {
   const auto found =
       std::ranges::find_if(units, [&](const Unit& one) { return is_among(one.names, name); });
   return found == units.end() ? nullptr : &*found;
+}
+
+bool is_other_unit(std::string_view word) {
+  return std::ranges::any_of(other_units,
+                             [&](std::string_view names) { return is_among(names, word); });
+}
+
+/// "degC" and "celsius"
+bool are_names_of_one(std::string_view a, std::string_view b) {
+  return a == b || std::ranges::any_of(other_units, [&](std::string_view names) {
+           return is_among(names, a) && is_among(names, b);
+         });
 }
 
 const Unit* time_called(std::string_view name) {
@@ -258,7 +333,7 @@ bool has_common_base(std::string_view from, std::string_view to, const Test& tes
 }
 
 std::optional<Ratio> ratio_of_counts(std::string_view from, std::string_view to) {
-  if (from == to) return Ratio{};
+  if (are_names_of_one(from, to)) return Ratio{};
   const Unit* known = unit_called(from);
   const Unit* wanted = unit_called(to);
   if (known != nullptr && wanted != nullptr && known->kind == wanted->kind)
@@ -347,7 +422,7 @@ bool is_other(const Printed& printed, std::string_view unit) {
   if (printed.is_attached) return unit != "1" || (printed.unit != "x" && printed.unit != "X");
   if (is_key(printed)) return false;
   if (is_unit_word(printed.unit) || is_compound(printed.unit)) return true;
-  if (is_power(printed.unit)) return printed.unit != "K";
+  if (is_power(printed.unit) || is_other_unit(printed.unit)) return true;
   return unit_called(unit) == nullptr &&
          has_common_base(
              printed.unit, unit, [](const auto&, const auto&, const auto&) { return true; });
@@ -371,7 +446,15 @@ std::optional<double> in_unit(double value, std::string_view text, std::string_v
 std::string_view known_unit(std::string_view text) {
   const Printed printed = printed_of(text);
   const bool is_name = !printed.is_attached && is_key(printed);
-  return is_name || !is_unit_word(printed.unit) ? std::string_view() : printed.unit;
+  const bool is_known = is_unit_word(printed.unit) || is_other_unit(printed.unit);
+  return is_name || !is_known ? std::string_view() : printed.unit;
+}
+
+bool has_unknown_word(std::string_view text, std::string_view unit) {
+  const Printed printed = printed_of(text);
+  return !unit.empty() && unit != "1" && !printed.is_attached && !printed.unit.empty() &&
+         printed.unit != unit && !is_key(printed) &&
+         !ratio_of(spelled(printed.unit), spelled(unit));
 }
 
 std::string_view with_unit(std::string_view text) {

@@ -14,6 +14,10 @@ std::optional<double> in_unit(double value, std::string_view text, std::string_v
 /// The unit behind the number at the beginning of `text`; empty if it is missing or unknown.
 std::string_view known_unit(std::string_view text);
 
+/// Whether `in_unit` ignored a word behind a blank, of a metric whose unit is not "1". It may be a
+/// unit that is not known.
+bool has_unknown_word(std::string_view text, std::string_view unit);
+
 /// That number with the word behind it: "3 GHz".
 std::string_view with_unit(std::string_view text);
 

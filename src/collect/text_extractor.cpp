@@ -102,7 +102,10 @@ class PatternSearch {
           std::pair(&other_units_, "have another unit than the recipe says, and were left out"),
           std::pair(&mixed_units_,
                     "have another unit than the first, and the recipe says none: they were taken "
-                    "as they are printed")}) {
+                    "as they are printed"),
+          std::pair(&unknown_words_,
+                    "have a word behind the number that is not a known unit, and were taken in the "
+                    "unit of the recipe")}) {
       if (trouble->count > 0) notes.push_back(names + matches(*trouble, problem));
     }
     // The same for each pattern that knows the same words.
@@ -198,6 +201,8 @@ class PatternSearch {
       trouble.add_text(place.file, place.line, with_unit(printed));
       return std::nullopt;
     }
+    if (has_unknown_word(printed, metric.unit))
+      unknown_words_.add_text(place.file, place.line, with_unit(printed));
     if (metric.unit.empty()) {
       const std::string_view unit = known_unit(printed);
       if (!metric.first_unit) metric.first_unit = unit;
@@ -241,6 +246,7 @@ class PatternSearch {
   Trouble not_numbers_{};
   Trouble other_units_{};
   Trouble mixed_units_{};
+  Trouble unknown_words_{};
   Trouble not_places_{};
   Trouble too_hard_{};
 };

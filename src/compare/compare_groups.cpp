@@ -163,9 +163,14 @@ bool judge_plainly(const GroupsToCompare& request,
                 Verdict::inconclusive,
                 none ? "no run reported it" : "every run's value is NaN or infinite");
   } else if (grouping.groups.size() < 2) {
-    set_verdict(metric,
-                Verdict::inconclusive,
-                "there is one group: its spread is shown, nothing is compared");
+    set_verdict(
+        metric,
+        Verdict::inconclusive,
+        request.runs == 1
+            ? "there is one run, and nothing to compare it with: name a second one, such as "
+              "'sabath compare @last~1 @last'"
+            : "there is one group: its spread is shown, nothing is compared; a second "
+              "selection, or --by FACET, makes groups");
   } else if (request.require) {
     judge_rung(request, values, metric);
   } else if (metric.identical_across) {
@@ -341,6 +346,7 @@ void add_performance(const GroupsToCompare& request, spec::GroupComparison& comp
                         comparison.performance.end(),
                         [](const auto& row) { return row.name != energy_name; });
   if (!has_speed) return;
+  if (request.has_disturbed_side) withhold(comparison.performance);
   Judgement judgement = judge_rows(comparison.performance, request.speed_margin);
   comparison.performance_verdict = judgement.verdict;
   comparison.performance_reason = std::move(judgement.reason);
@@ -364,12 +370,16 @@ std::uint64_t joint_classes(const GroupsToCompare& request) {
 
 void conclude(spec::GroupComparison& comparison) {
   const spec::MetricGroups* worst = nullptr;
-  const auto rank = [](Verdict verdict) {
-    return verdict == Verdict::fail ? 2 : verdict == Verdict::pass ? 0 : 1;
+  // Of those that pass, a metric with several values tells more than one with one value.
+  const auto rank = [](const spec::MetricGroups& metric) {
+    if (metric.verdict == Verdict::pass) return metric.identical_across ? 0 : 1;
+    return metric.verdict == Verdict::fail ? 3 : 2;
   };
+  std::size_t judged = 0;
   for (const spec::MetricGroups& metric : comparison.metrics) {
     if (!metric.judged) continue;
-    if (worst == nullptr || rank(metric.verdict) > rank(worst->verdict)) worst = &metric;
+    ++judged;
+    if (worst == nullptr || rank(metric) > rank(*worst)) worst = &metric;
   }
   if (worst == nullptr) {
     comparison.reason = "nothing to judge: no result metric in common";
@@ -377,6 +387,10 @@ void conclude(spec::GroupComparison& comparison) {
   }
   comparison.result = worst->verdict;
   comparison.reason = worst->name + ": " + worst->reason;
+  if (judged == 1 || worst->verdict != Verdict::pass) return;
+  comparison.reason = worst->identical_across
+                          ? fmt::format("each of {} metrics has one value in all runs", judged)
+                          : fmt::format("all {} metrics pass; {}", judged, comparison.reason);
 }
 
 }  // namespace

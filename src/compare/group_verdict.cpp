@@ -63,19 +63,29 @@ std::string undecided_text(const Moments& a,
       counts(a, b));
 }
 
-/// Groups that each have one value: no spread exists to measure a difference by.
-GroupVerdict judge_constant(const Moments& a, const Moments& b) {
+/// Groups that each have one value: no spread exists to measure a difference by, and the margin
+/// alone decides.
+GroupVerdict judge_constant(const Moments& a, const Moments& b, std::optional<double> margin) {
   if (a.mean == b.mean) {
     return {spec::Verdict::pass,
             fmt::format("all runs have one value, {} ({})", a.mean, counts(a, b))};
   }
-  return {spec::Verdict::fail,
-          fmt::format("each group has one value, and they differ: {} and {}, {:.4g} apart "
-                      "without any spread ({})",
-                      a.mean,
-                      b.mean,
-                      std::abs(a.mean - b.mean),
-                      counts(a, b))};
+  const double apart = std::abs(a.mean - b.mean);
+  const bool is_within = margin && apart <= *margin;
+  GroupVerdict verdict{
+      is_within ? spec::Verdict::pass : spec::Verdict::fail,
+      fmt::format(
+          "each group has one value, and they differ: {} and {}, {:.4g} apart{} without any "
+          "spread ({})",
+          a.mean,
+          b.mean,
+          apart,
+          is_within ? fmt::format(", within {},", *margin)
+          : margin  ? fmt::format(", not within {},", *margin)
+                    : "",
+          counts(a, b))};
+  verdict.has_margin = margin.has_value();
+  return verdict;
 }
 
 /// Of t = (value - mean) / (s sqrt(1 + 1/n)).
@@ -117,7 +127,7 @@ GroupVerdict judge_groups(const Moments& a,
   }
   if (!std::isfinite(a.mean) || !std::isfinite(b.mean))
     return {spec::Verdict::inconclusive, "a value is not finite"};
-  if (a.sd == 0 && b.sd == 0) return judge_constant(a, b);
+  if (a.sd == 0 && b.sd == 0) return judge_constant(a, b, margin);
   GroupVerdict result;
   result.has_margin = margin.has_value();
   result.welch = welch_test(a, b);

@@ -58,10 +58,10 @@ void test_pairs(std::size_t index,
     for (std::size_t b = a + 1; b < groups.size(); ++b) {
       const GroupVerdict found = judge_groups(groups[a], groups[b], margin, alpha, false);
       TestedPair& pair = pairs.emplace_back(TestedPair{index, a, b, found.verdict});
-      pair.uses_margin = found.has_margin && found.equivalence;
-      if (!found.welch) continue;
-      pair.p = found.welch->p;
-      pair.apart = std::abs(found.welch->difference);
+      pair.uses_margin =
+          found.has_margin && (found.equivalence || found.verdict != Verdict::inconclusive);
+      pair.apart = std::abs(groups[a].mean - groups[b].mean);
+      if (found.welch) pair.p = found.welch->p;
     }
   }
 }

@@ -296,6 +296,8 @@ std::vector<std::string> disturbed_sides(const Side& a, const Side& b) {
   return sides;
 }
 
+}  // namespace
+
 void withhold(std::vector<PerformanceRow>& rows) {
   for (PerformanceRow& row : rows) {
     if (!row.verdict || *row.verdict == spec::Verdict::inconclusive) continue;
@@ -303,8 +305,6 @@ void withhold(std::vector<PerformanceRow>& rows) {
     row.reason = "the machine was not quiet; " + row.reason;
   }
 }
-
-}  // namespace
 
 PerformanceRow performance_row(const RowValues& values, const SpeedRule& rule) {
   PerformanceRow row = row_of(values);

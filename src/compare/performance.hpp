@@ -50,6 +50,9 @@ spec::PerformanceRow performance_row(const RowValues& values, const SpeedRule& r
 /// Makes a row that is shown and not judged: quality, and energy.
 spec::PerformanceRow shown_row(const RowValues& values);
 
+/// On a machine that was not quiet no row passes or fails.
+void withhold(std::vector<spec::PerformanceRow>& rows);
+
 /// Marks a row for which the recipes contradict each other: it is shown and not judged.
 void put_in_conflict(spec::PerformanceRow& row, const std::string& conflict);
 

@@ -29,6 +29,8 @@ constexpr const char* in_cache = "cache";
 constexpr std::uint64_t long_bytes = std::uint64_t{256} << 20U;
 constexpr std::uint64_t reported_bytes = std::uint64_t{64} << 20U;
 
+/// Nobody else may write to an output, whatever a record says.
+constexpr unsigned most_of_a_mode = 0755;
 constexpr int most_hashings = 3;
 constexpr const char* hashed_only = "hashed only: ";
 
@@ -159,6 +161,17 @@ bool is_in_cache(const spec::OutputRecord& record) {
   return record.kept == in_cache;
 }
 
+void put_in_run(const cache::Object& object,
+                const fs::path& file,
+                unsigned mode,
+                cache::Cache& cache) {
+  // Objects are not executable.
+  if ((mode & 0111U) == 0 && !cache.link(object.digest, file)) return;
+  fs::remove(file);
+  cache.place(object, file, true);
+  fs::permissions(file, static_cast<fs::perms>(mode & most_of_a_mode));
+}
+
 void keep_for_reuse(spec::OutputRecord& record,
                     const fs::path& file,
                     OutputStamps& stamps,
@@ -173,10 +186,10 @@ void keep_for_reuse(spec::OutputRecord& record,
       record.kept = spec::changed_since_hashed;
       return;
     }
-    // A program stays executable: objects are not.
-    if ((hashed.st_mode & 0111) == 0) {
-      fs::remove(file);
-      cache.place(object, file);
+    // Another name of the file, which is not of the run, could change it.
+    if (hashed.st_nlink > 1) {
+      const bool is_program = (hashed.st_mode & 0111U) != 0;
+      put_in_run(object, file, is_program ? hashed.st_mode & 0777U : 0444U, cache);
       note_known(file, stamps);
     }
   }

@@ -48,6 +48,13 @@ void note_known(const std::filesystem::path& file, OutputStamps& stamps);
 /// Returns true for a file that is gone, was changed since it was hashed, or was not hashed here.
 bool is_changed(const std::filesystem::path& file, const OutputStamps& stamps);
 
+/// Puts an object in the place of `file`: as a hard link, else as a copy, for a run outlives the
+/// cache. Throws Error{storage|integrity}.
+void put_in_run(const cache::Object& object,
+                const std::filesystem::path& file,
+                unsigned mode,
+                cache::Cache& cache);
+
 /// Puts an output of a cached stage into the cache, durably. Where the file was changed since it
 /// was hashed, only the record says so. Throws Error{storage}.
 void keep_for_reuse(spec::OutputRecord& record,

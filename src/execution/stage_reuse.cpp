@@ -30,6 +30,9 @@ constexpr char kept_prefix = '.';
 constexpr std::string_view kept_trees = ".trees/";
 constexpr std::uintmax_t kept_log_bytes = std::uintmax_t{16} << 20U;
 constexpr std::uintmax_t kept_work_bytes = std::uintmax_t{256} << 20U;
+constexpr unsigned read_only = 0444;
+
+constexpr const char* usual_events = "*events.out.tfevents.*";  // of TensorBoard
 
 /// Files of the work folder that metrics are read from are kept under it.
 constexpr std::string_view kept_work = ".work/";
@@ -55,6 +58,14 @@ bool reads_logs(const spec::MetricSpec& metric) {
   return is_usual || file == "stdout" || file == "stderr";
 }
 
+/// What of the work folder the metric is read from: a path or pattern; empty: nothing.
+std::string searched_by(const spec::MetricSpec& metric) {
+  const std::string& file = metric.from.file;
+  if (file == "stdout" || file == "stderr") return {};
+  const bool is_usual = metric.from.kind == spec::SourceKind::tensorboard && file.empty();
+  return is_usual ? usual_events : file;
+}
+
 /// Files of the work folder that metrics may be read from, by their paths there.
 std::vector<std::string> metric_files(const fs::path& work,
                                       const std::vector<spec::MetricSpec>& metrics) {
@@ -75,14 +86,27 @@ std::vector<std::string> metric_files(const fs::path& work,
     if (!at->is_regular_file(gone) || at->is_symlink(gone)) continue;
     const std::string path = at->path().lexically_relative(work).string();
     const bool is_read = std::ranges::any_of(metrics, [&](const spec::MetricSpec& metric) {
-      const bool is_usual =
-          metric.from.kind == spec::SourceKind::tensorboard && metric.from.file.empty();
-      const std::string pattern = is_usual ? "*events.out.tfevents.*" : metric.from.file;
-      return ::fnmatch(pattern.c_str(), path.c_str(), 0) == 0;
+      return ::fnmatch(searched_by(metric).c_str(), path.c_str(), 0) == 0;
     });
     if (is_read && std::ranges::find(files, path) == files.end()) files.push_back(path);
   }
   return files;
+}
+
+/// Returns why a metric that is declared today may be in files that were not kept then; empty:
+/// none is.
+std::string lost_metric(const StageContext& context,
+                        const spec::PlannedStage& stage,
+                        const cache::StageOutputs& known) {
+  for (const spec::MetricSpec& metric : metrics_of(context, stage.name)) {
+    if (!known.long_logs.empty() && reads_logs(metric)) return known.long_logs.front();
+    const std::string file = searched_by(metric);
+    const bool is_there = file.empty() || known.outputs.contains(file) ||
+                          known.outputs.contains(std::string(kept_work) + file) ||
+                          std::ranges::find(known.searched, file) != known.searched.end();
+    if (!is_there) return file;
+  }
+  return {};
 }
 
 bool is_kept(const fs::directory_entry& entry) {
@@ -142,6 +166,11 @@ bool reuse_outputs(const StageContext& context,
   if (!known) return false;
   DeclaredObjects declared;
   if (!declared.find_all(context, stage, *known)) return false;
+  if (const std::string lost = lost_metric(context, stage, *known); !lost.empty()) {
+    context.observer.note("stage " + stage.name + ": not reused from " + known->run_id +
+                          ", which did not keep " + lost + ", that metrics are read from");
+    return false;
+  }
   const auto& objects = declared.objects;
   std::map<std::string, cache::Object> kept;
   for (const auto& [name, digest] : known->outputs) {
@@ -158,22 +187,16 @@ bool reuse_outputs(const StageContext& context,
     base::remove_tree(context.files.outputs(stage.name));
   }
   for (const auto& [name, object] : kept) {
-    // Links in the work folder are not searched for metrics.
-    const bool is_copy = name.starts_with(kept_work.substr(1));
-    context.cache.place(object, context.directory(stage.name) / name, is_copy);
+    const fs::path file = context.directory(stage.name) / name;
+    make_real_folders(context.files.directory(), file.parent_path());
+    put_in_run(object, file, read_only, context.cache);
   }
   for (const auto& [path, object] : objects) {
     const fs::path destination = context.files.outputs(stage.name) / path;
     make_real_folders(context.files.directory(), destination.parent_path());
     const auto mode = known->modes.find(path);
-    if (mode != known->modes.end()) {
-      fs::remove(destination);  // of an earlier attempt
-      context.cache.place(object, destination, true);
-      fs::permissions(destination, static_cast<fs::perms>(mode->second));
-    } else if (context.cache.link(object.digest, destination)) {
-      fs::remove(destination);
-      context.cache.place(object, destination);
-    }
+    const bool is_program = mode != known->modes.end();
+    put_in_run(object, destination, is_program ? mode->second : read_only, context.cache);
     spec::OutputRecord output{
         stage.name, path, object.size_bytes, object.digest, "cache", {}, {}, {}};
     if (const auto group = declared.groups.find(path); group != declared.groups.end())
@@ -227,11 +250,13 @@ void keep_for_later(const StageContext& context,
   const auto metrics = metrics_of(context, stage.name);
   for (const auto& entry : fs::directory_iterator(context.directory(stage.name))) {
     const std::string name = entry.path().filename().string();
-    if (is_log(name) && entry.file_size() > kept_log_bytes &&
-        std::ranges::any_of(metrics, reads_logs)) {
-      mark_not_reusable(
-          context, name + ", which metrics are read from, is larger than 16 MiB", result.record);
-      return;
+    if (is_log(name) && entry.file_size() > kept_log_bytes) {
+      if (std::ranges::any_of(metrics, reads_logs)) {
+        mark_not_reusable(
+            context, name + ", which metrics are read from, is larger than 16 MiB", result.record);
+        return;
+      }
+      outputs.long_logs.push_back(name);
     }
     if (!is_kept(entry)) continue;
     outputs.outputs.emplace(kept_prefix + name, context.cache.publish_file(entry.path()).digest);
@@ -249,6 +274,10 @@ void keep_for_later(const StageContext& context,
     }
     outputs.outputs.emplace(std::string(kept_work) + path,
                             context.cache.publish_file(work / path).digest);
+  }
+  for (const spec::MetricSpec& metric : metrics) {
+    if (const std::string file = searched_by(metric); !file.empty())
+      outputs.searched.push_back(file);
   }
   context.cache.remember_stage(outputs);
 }

@@ -6,6 +6,7 @@
 #include <sabath/home/batch_bundle.hpp>
 #include <sabath/home/program_bundle.hpp>
 #include <sabath/home/run_files.hpp>
+#include <sabath/spec/output_rule.hpp>
 #include <sabath/spec/run_record.hpp>
 
 #include <nlohmann/json.hpp>
@@ -163,10 +164,18 @@ void merge(const fs::path& from, const fs::path& to) {
   if (has_record) take(from / record, to / record);
 }
 
-/// Of a run's folder: nothing of a node changes it. That is the plan, and what of the code is kept.
-bool is_ours(const std::string& name) {
-  return name == "plan.json" || name == "jobs" || name.starts_with("code.");
-}
+/// All that a node makes in a run's folder, and as what. The plan, the kept code, the jobs and
+/// later collections are the submitter's.
+struct MadeThere {
+  const char* name;
+  fs::file_type type;
+};
+constexpr std::array<MadeThere, 6> made_there{{{"attempts", fs::file_type::directory},
+                                               {"outputs", fs::file_type::directory},
+                                               {"trees", fs::file_type::directory},
+                                               {"series.h5", fs::file_type::regular},
+                                               {"status.json", fs::file_type::regular},
+                                               {"record.json", fs::file_type::regular}}};
 
 /// A record that cannot be read, or says something else than `plan`, is none.
 bool is_planned_record(const fs::path& file, const spec::RunPlan& plan) {
@@ -177,15 +186,17 @@ bool is_planned_record(const fs::path& file, const spec::RunPlan& plan) {
   }
 }
 
-/// Leaves of a folder that came back what a node may say: other names, and files as files.
-void leave_out_ours(const fs::path& run) {
+/// Removes from a folder that came back all that a node does not make.
+void leave_out_others(const fs::path& run) {
   std::error_code code;
   std::vector<fs::path> refused;
   for (fs::directory_iterator at(run, code), end; !code && at != end; at.increment(code)) {
     const std::string name = at->path().filename().string();
     std::error_code gone;
-    const bool is_no_file = name.ends_with(".json") && !at->is_regular_file(gone);
-    if (is_ours(name) || is_no_file || at->is_symlink(gone)) refused.push_back(at->path());
+    const fs::file_type type = at->symlink_status(gone).type();
+    const bool is_made_there = std::ranges::any_of(
+        made_there, [&](const MadeThere& made) { return name == made.name && type == made.type; });
+    if (!is_made_there) refused.push_back(at->path());
   }
   for (const fs::path& path : refused)
     base::remove_tree(path);
@@ -305,7 +316,7 @@ bool take_returned(const BatchFiles& files, const spec::BatchPlan& plan, std::si
   for (const std::string& id : plan.runs_of(task)) {
     const fs::path run = returned / id;
     if (fs::symlink_status(run, code).type() != fs::file_type::directory) continue;
-    leave_out_ours(run);
+    leave_out_others(run);
     const auto planned = plan_of(runs / id);
     if (!planned) continue;  // the run's folder was removed here
     leave_out_forged_attempts(run, *planned);
@@ -322,6 +333,20 @@ bool take_returned(const BatchFiles& files, const spec::BatchPlan& plan, std::si
 }
 
 bool is_as_planned(const spec::RunRecord& record, const spec::RunPlan& plan) {
+  const auto planned_stage = [&](const std::string& name) {
+    return std::ranges::find(plan.stages, name, &spec::PlannedStage::name);
+  };
+  const auto is_planned_stage = [&](const spec::StageRecord& stage) {
+    return planned_stage(stage.name) != plan.stages.end();
+  };
+  // Else a path leads to a file that is not of this run.
+  const auto is_planned_output = [&](const spec::OutputRecord& output) {
+    const auto stage = planned_stage(output.stage);
+    return stage != plan.stages.end() && base::is_safe_relative_path(output.path) &&
+           std::ranges::any_of(stage->outputs, [&](const std::string& declared) {
+             return spec::declares(declared, output.path);
+           });
+  };
   const auto code_of = [](std::optional<spec::CodeState> code) {
     if (code) code->changed.reset();
     return code;
@@ -335,7 +360,9 @@ bool is_as_planned(const spec::RunRecord& record, const spec::RunPlan& plan) {
          record.seed == plan.seed && record.tags == plan.tags && record.variant == plan.variant &&
          record.task == plan.task && record.only_stage == plan.only_stage &&
          record.repeats == plan.repeats && code_of(record.code_state) == code_of(plan.code_state) &&
-         std::ranges::equal(record.inputs, plan.inputs, is_same_input);
+         std::ranges::equal(record.inputs, plan.inputs, is_same_input) &&
+         std::ranges::all_of(record.stages, is_planned_stage) &&
+         std::ranges::all_of(record.outputs, is_planned_output);
 }
 
 bool has_travelled(const fs::path& run_directory, const spec::RunPlan& plan) {

@@ -3,6 +3,7 @@
 #include <sabath/base/process/process_identity.hpp>
 #include <sabath/base/process/process_table.hpp>
 #include <sabath/base/text/json_reader.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/home/document_secrets.hpp>
 #include <sabath/home/run_files.hpp>
 #include <sabath/probe/host_probe.hpp>
@@ -35,7 +36,21 @@ std::filesystem::path RunFiles::last_attempt() const {
 std::optional<spec::RunRecord> RunFiles::read_record() const {
   const auto file = record_file();
   if (!file) return std::nullopt;
-  return spec::parse_run_record(base::read_file(*file), file->string());
+  spec::RunRecord record = spec::parse_run_record(base::read_file(*file), file->string());
+  const auto check = [&](const std::string& path) {
+    if (base::is_safe_relative_path(path)) return;
+    throw base::Error(
+        base::ErrorKind::integrity,
+        file->string() + ": '" + base::printable(path) + "' is not in the run's folder",
+        "the record was changed after the run");
+  };
+  for (const spec::StageRecord& stage : record.stages)
+    check(stage.name);
+  for (const spec::OutputRecord& output : record.outputs) {
+    check(output.stage);
+    check(output.path);
+  }
+  return record;
 }
 
 std::optional<std::filesystem::path> RunFiles::record_file() const {

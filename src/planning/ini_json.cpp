@@ -263,8 +263,14 @@ std::string edit_ini(std::string_view text, const Json& values) {
     // A text without quotes stays one, unless it would be read as something else.
     const bool is_bare =
         !before && other->is_string() && is_plain(other->template get<std::string>());
-    edited += std::string(line.substr(0, start)) +
-              (is_bare ? other->template get<std::string>() : literal_text(*other));
+    const std::string written = is_bare ? other->template get<std::string>() : literal_text(*other);
+    if (written.find('%') != std::string::npos)
+      throw base::Error(
+          base::ErrorKind::usage,
+          "'" + base::printable(key) + "' of the INI file: cannot be " + base::printable(written) +
+              ": Python's configparser takes '%' for a reference, other readers do not",
+          "give a value without '%'");
+    edited += std::string(line.substr(0, start)) + written;
     if (before && !literal.comment().empty()) edited += "  " + std::string(literal.comment());
     edited += "\n";
   });

@@ -168,6 +168,8 @@ void refuse_shared(const YAML::Node& document, const std::string& path) {
 /// The document of `text` with other values.
 std::string edit_yaml(const std::string& text, const Json& values) {
   YAML::Emitter out;
+  // Readers of YAML 1.1 take U+0085, U+2028 and U+2029 for the end of a line.
+  out.SetOutputCharset(YAML::EscapeNonAscii);
   std::size_t nodes = most_nodes;
   const auto edited =
       [&](const auto& self, const YAML::Node& node, const Json& value) -> YAML::Node {

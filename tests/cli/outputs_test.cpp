@@ -206,6 +206,47 @@ TEST_CASE("cli: outputs outlive the cache, and gc leaves those of runs alone") {
   CHECK_THAT(done(sabath, {"compare", "@last~1", "@last"}).output, Contains("PASS"));
 }
 
+TEST_CASE("cli: outputs of cached stages are files of their run, wherever the cache is") {
+  Sabath sabath;
+  const bool is_far = GENERATE(false, true);
+  const base::TempDir other("/dev/shm");
+  if (is_far) {
+    if (status_of(other.path()).st_dev == status_of(sabath.folder()).st_dev) {
+      WARN("not executed: /dev/shm is not another file system");
+      return;
+    }
+    sabath.environment()["SABATH_CACHE"] = (other.path() / "cache").string();
+  }
+  const fs::path mine = sabath.folder() / "mine.csv";
+  write_text(mine, "a,1\n");
+  const std::string folder = sabath.shell_recipe(
+      "linked",
+      "cd {output}; ln " + mine.string() + " x.csv || cp " + mine.string() +
+          " x.csv; echo b,1 > y.csv; printf '#!/bin/sh\n' > z; chmod 755 z; ln z " +
+          (sabath.folder() / "z").string() + "; echo loss=1 >&2",
+      "{}",
+      R"({"outputs": ["x.csv", "y.csv", "z"], "cache": true})");
+  done(sabath, {"run", folder, "--seed", "1"});
+  done(sabath, {"run", folder, "--seed", "1"});
+  CHECK(newest(sabath)["stages"][0]["state"] == "reused");
+  write_text(mine, "changed\n");
+  write_text(sabath.folder() / "z", "changed\n");
+  const fs::path cache = is_far ? other.path() / "cache" : sabath.cache();
+  sabath.program({"chmod", "-R", "u+w", cache.string()});
+  fs::remove_all(cache);
+  for (const fs::path& run : sabath.run_directories()) {
+    CHECK(text_of(run / "outputs/go/x.csv") == "a,1\n");
+    CHECK(text_of(run / "outputs/go/y.csv") == "b,1\n");
+    CHECK(text_of(run / "outputs/go/z") == "#!/bin/sh\n");
+    CHECK((status_of(run / "outputs/go/z").st_mode & 07777) == 0755);
+    CHECK((status_of(run / "outputs/go/x.csv").st_mode & 0133) == 0);
+    CHECK(text_of(run / "attempts/1/go/stderr.log") == "loss=1\n");
+    for (const auto& entry : fs::recursive_directory_iterator(run))
+      CHECK_FALSE(entry.is_symlink());
+    CHECK(sabath({"verify", run.filename().string()}).status == 0);
+  }
+}
+
 TEST_CASE("cli: a large output is hashed with little memory, and shows how far it is") {
   Sabath sabath;
   configure(sabath, R"({"largest_output": "1 MiB"})");
@@ -278,6 +319,14 @@ TEST_CASE("cli: a program that a cached stage makes can be run where the stage i
   }
   const auto runs = sabath.run_directories();
   CHECK(sabath({"verify"}).status == 0);
+  // Whatever a record says, nobody else may write to it.
+  const fs::path stages = sabath.cache() / "stages";
+  const std::string record = fs::recursive_directory_iterator(stages)->path().string();
+  sabath.program({"sed", "-i", "s/\"750\"/\"777\"/", record});
+  done(sabath, {"run", folder.string()});
+  CHECK(newest(sabath)["stages"][0]["state"] == "reused");
+  const fs::path opened = sabath.run_directories().back() / "outputs/make/tool";
+  CHECK((status_of(opened).st_mode & 07777) == 0755);
   // Each has its own: who changes it changes nobody else's.
   write_text(runs[1] / "outputs/make/tool", "spoilt");
   CHECK_THAT(text_of(runs[2] / "outputs/make/tool"), Contains("it runs"));

@@ -205,6 +205,31 @@ TEST_CASE("reuse: metrics of files in the work folder, and of long logs, are not
                   R"x({"kind": "regex", "pattern": "loss ([0-9.]+)"})x") == "ok");
 }
 
+TEST_CASE("reuse: a metric of files that were not kept is read from a new execution") {
+  const Sabath sabath;
+  const auto run = [&](const std::string& metrics) {
+    const std::string recipe = sabath.shell_recipe(
+        "later",
+        "mkdir sub; printf 'acc\\n0.5\\n' | tee sub/m.csv > {output}/o.csv; echo out 0.75; "
+        "head -c 17000000 /dev/zero",
+        R"({"metrics": {)" + metrics + "}}",
+        R"({"cache": true, "outputs": ["o.csv"]})");
+    done(sabath, {"run", recipe, "--seed", "1"});
+    const json record = json::parse(sabath.newest());
+    return std::pair{record["stages"][0]["state"].get<std::string>(), record["metrics"].size()};
+  };
+  using Found = std::pair<std::string, std::size_t>;
+  const std::string of_work = R"("acc": {"from": {"kind": "csv", "file": "sub/m.csv"}})";
+  const std::string of_outputs = R"("acc": {"from": {"kind": "csv", "file": "o.csv"}})";
+  CHECK(run("") == Found{"ok", 0});
+  CHECK(run(of_outputs) == Found{"reused", 1});
+  CHECK(run(of_work) == Found{"ok", 1});
+  CHECK(run(of_work) == Found{"reused", 1});
+  CHECK(run("") == Found{"reused", 0});
+  CHECK(run(R"x("out": {"from": {"kind": "regex", "pattern": "out ([0-9.]+)"}})x") ==
+        Found{"ok", 1});
+}
+
 TEST_CASE("reuse: what another stage made of a stage's output is what its reader depends on") {
   Sabath sabath;
   const json stages = json::parse(R"([

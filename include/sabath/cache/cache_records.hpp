@@ -43,6 +43,9 @@ struct StageOutputs {
   std::string made{};                             ///< RFC 3339
   std::map<std::string, base::Digest> outputs{};  ///< declared path -> object
   std::map<std::string, unsigned> modes{};        ///< of those that are executable
+  /// Paths and patterns of files that metrics were read from; the files are among the outputs.
+  std::vector<std::string> searched{};
+  std::vector<std::string> long_logs{};  ///< that are not kept
 };
 
 }  // namespace sabath::cache

@@ -53,6 +53,8 @@ struct GroupsToCompare {
   std::optional<ReferenceSide> reference{};
   SpeedMargin speed_margin{};
   std::uint64_t disturbed_runs = 0;  ///< that began on a machine that was not quiet
+  /// Most runs of a side are such. They were made at one time: their spread does not show the load.
+  bool has_disturbed_side = false;
 };
 
 }  // namespace sabath::compare

@@ -40,13 +40,14 @@ std::filesystem::path open_bundle(const std::filesystem::path& archive,
 std::string returned_name(const std::string& task);
 
 /// Moves returned files into the folders of the task's runs. Returns false if nothing was returned.
-/// Two processes may do so at once, and the next call completes an interrupted one. Leaves links,
-/// files of no run of the task, a record that says something else than the plan, and files that
-/// only the submitter writes (the plan, jobs, the code). Throws Error{storage}.
+/// Two processes may do so at once, and the next call completes an interrupted one. Takes only what
+/// a node makes: attempts, outputs and their trees, the series, the status and the record. Leaves
+/// links, files of no run of the task, and a record that says something else than the plan. Throws
+/// Error{storage}.
 bool take_returned(const BatchFiles& files, const spec::BatchPlan& plan, std::size_t task);
 
-/// Whether a record says what was planned, in all that a repetition executes. Nobody trusts a node
-/// to say what was to be done.
+/// Whether a record says what was planned, in all that a repetition executes, and has stages and
+/// outputs of the plan alone. Nobody trusts a node to say what was to be done.
 bool is_as_planned(const spec::RunRecord& record, const spec::RunPlan& plan);
 
 /// Whether the files of a run went to a node and came back: what its record says of the node's

@@ -129,6 +129,12 @@ TEST_CASE("bundle: a record that says something else than the plan is not taken"
       {{"recipe", R"(sed -i 's/sort /id > {run}\/pwned; sort /' returned-1/*/record.json)"},
        {"seed", R"(sed -i 's/"value": 5,/"value": 6,/' returned-1/*/record.json)"},
        {"version", R"(sed -i 's/"role": "list"/"role": "other"/' returned-1/*/record.json)"},
+       {"output",
+        R"(sed -i 's/"path": "out"/"path": "..\/..\/plan.json"/' returned-1/*/record.json)"},
+       {"undeclared output", R"(sed -i 's/"path": "out"/"path": "in"/' returned-1/*/record.json)"},
+       {"stage", R"(sed -i 's/"name": "go"/"name": "..\/go"/' returned-1/*/record.json)"},
+       {"stage of an output",
+        R"(sed -i 's/"stage": "go"/"stage": ".."/' returned-1/*/record.json)"},
        {"attempt",
         "for run in returned-1/*; do sed 's/sort /id > x; sort /' $run/record.json > new; "
         "rm $run/record.json $run/status.json; mkdir -p $run/attempts/0; "
@@ -154,6 +160,22 @@ TEST_CASE("bundle: a record that says something else than the plan is not taken"
   CHECK_THAT(user.sabath({"list", "runs"}).output, Contains(run.filename().string()));
 }
 
+TEST_CASE("bundle: a run has what its node made, and nothing else that comes back") {
+  PoolUser user;
+  const std::string other =
+      "for run in returned-1/*; do mkdir -p $run/collect/1; "
+      "echo {} > $run/accounting.json; touch $run/collect/1/summary.json "
+      "$run/exec.log $run/jobs $run/other; done";
+  user.sabath.environment()["_CONDOR_MISCHIEF"] = other;
+  REQUIRE(user.sabath({"run", user.recipe(line), "--on", "pool", "--seed", "5"}).status == 0);
+  const fs::path run = user.sabath.run_directories().back();
+  for (const char* name : {"accounting.json", "collect", "exec.log", "other"})
+    CHECK_FALSE(fs::exists(run / name));
+  for (const char* name : {"attempts", "outputs", "record.json", "series.h5", "status.json"})
+    CHECK(fs::exists(run / name));
+  CHECK(user.sabath({"repro", "@last"}).status == 0);
+}
+
 TEST_CASE("bundle: a repetition has no variable of the node that leads to code") {
   PoolUser user;
   write_text(user.sabath.folder() / "mischief.py", R"(import glob, json
@@ -177,6 +199,23 @@ with open(file, "w") as new:
              Contains("not set as on the run's node, since its record came from there") &&
                  Contains("OMP_TOOL_LIBRARIES") && Contains("PYTHONPATH"));
   CHECK_THAT(user.sabath.newest(), !Contains("/tmp/evil"));
+}
+
+TEST_CASE("bundle: explain does not say that it tried a variable of a node") {
+  const PoolUser user;
+  json site = json::parse(text_of(user.sabath.folder() / "config/sites/pool.json"));
+  site["variables"]["PYTHONPATH"] = "/opt/x";
+  write_text(user.sabath.folder() / "config/sites/pool.json", site.dump());
+  const std::string folder = user.recipe(
+      R"(cp {dataset.list}/words {output}/out; test "$PYTHONPATH" = /opt/x && loss=2 || loss=1; )"
+      R"(echo "{{\"step\": 1, \"loss\": $loss}}" >> $SABATH_METRICS)");
+  REQUIRE(user.sabath({"run", folder, "--seed", "1"}).status == 0);
+  REQUIRE(user.sabath({"run", folder, "--seed", "1", "--on", "pool"}).status == 0);
+  const Answer answer = user.sabath({"explain", "@last~1", "@last"});
+  INFO(answer.output << answer.errors);
+  CHECK_THAT(answer.output,
+             Contains("variable PYTHONPATH: not tried: B's value is not set here") &&
+                 !Contains("B's variable PYTHONPATH"));
 }
 
 TEST_CASE("bundle: a job that is held because nothing came back is told with its reason") {

@@ -93,7 +93,9 @@ TEST_CASE("cache: outputs of a stage are known as long as all of them are there"
                                     "node17",
                                     "2026-11-20T10:32:05.123Z",
                                     {{"out/supercell.h5", object.digest}},
-                                    {{"out/supercell.h5", 0750}}};
+                                    {{"out/supercell.h5", 0750}},
+                                    {"*.csv", "log/history"},
+                                    {"stdout.log"}};
   CHECK_FALSE(cache.stage_outputs(outputs.key));
   cache.remember_stage(outputs);
   const auto known = cache.stage_outputs(outputs.key);
@@ -104,6 +106,8 @@ TEST_CASE("cache: outputs of a stage are known as long as all of them are there"
   CHECK(known->made == outputs.made);
   CHECK(known->outputs == outputs.outputs);
   CHECK(known->modes == outputs.modes);
+  CHECK(known->searched == outputs.searched);
+  CHECK(known->long_logs == outputs.long_logs);
   test::overwrite(object.path, "other size");
   CHECK_FALSE(cache.stage_outputs(outputs.key));
 }

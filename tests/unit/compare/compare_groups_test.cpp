@@ -66,6 +66,25 @@ TEST_CASE("groups: identical within and different across is a FAIL that the fact
   CHECK(result.groups[1].runs == 3);
 }
 
+TEST_CASE(
+    "groups: the result of several metrics names the one that varies, and how many there are") {
+  GroupsToCompare request = groups("aabb", {1, 1, 1, 1});
+  RunValues other = request.metrics.front();
+  other.name = "train/acc";
+  request.metrics.push_back(other);
+  CHECK(compare_groups(request).reason == "each of 2 metrics has one value in all runs");
+  request.metrics[1].values = {0.5, 0.51, 0.5, 0.52};
+  request.metrics[1].margin = 0.5;
+  const auto result = compare_groups(request);
+  CHECK(result.result == Verdict::pass);
+  CHECK_THAT(result.reason, Contains("all 2 metrics pass; train/acc: equivalent within 0.5"));
+}
+
+TEST_CASE("groups: one group has nothing to be compared with, and what would help is said") {
+  CHECK_THAT(compared("a", {1}).reason, Contains("there is one run") && Contains("@last~1 @last"));
+  CHECK_THAT(compared("aa", {1, 2}).reason, Contains("one group") && Contains("--by FACET"));
+}
+
 TEST_CASE("groups: one value everywhere is a PASS, for groups of one run too") {
   CHECK(compared("ab", {1, 1}).result == Verdict::pass);
   CHECK(compared("aabb", {1, 1, 1, 1}).metrics.front().identical_across);

@@ -96,10 +96,22 @@ TEST_CASE(
   }
   const GroupVerdict undecided = judge_groups(of({1, 2, 3}), of({1.2, 2.2, 3.2}), 1);
   CHECK_THAT(undecided.reason, Contains("means 0.2 apart, 90 % interval [-") && Contains("g 0.1"));
-  const GroupVerdict constant = judge_groups(of({5, 5, 5}), of({2, 2}), 10);
+  const GroupVerdict constant = judge_groups(of({5, 5, 5}), of({2, 2}), {});
   CHECK_THAT(constant.reason, Contains("5 and 2, 3 apart without any spread (n = 3 and 2)"));
   CHECK_THAT(judge_prediction(8, of({1, 2, 3, 4, 5})).reason,
              Contains("3.16 standard deviations from the mean 3"));
+}
+
+TEST_CASE("groups: of groups with one value each the margin decides") {
+  const auto judged = [](std::optional<double> margin) {
+    return judge_groups(of({5, 5, 5}), of({2, 2}), margin);
+  };
+  CHECK(judged({}).verdict == Verdict::fail);
+  CHECK(judged(2.9).verdict == Verdict::fail);
+  CHECK_THAT(judged(2.9).reason, Contains("5 and 2, 3 apart, not within 2.9, without any spread"));
+  CHECK(judged(3).verdict == Verdict::pass);
+  CHECK_THAT(judged(3).reason, Contains("5 and 2, 3 apart, within 3, without any spread"));
+  CHECK(judge_groups(of({5, 5}), of({5, 5}), 0).verdict == Verdict::pass);
 }
 
 TEST_CASE("groups: without a margin nothing is decided, and it is said why") {

@@ -204,6 +204,27 @@ TEST_CASE("sides: the usual table has energy and the last validation loss, which
   CHECK(result.performance_verdict != Verdict::fail);  // of the time alone
 }
 
+TEST_CASE("sides: where most runs of a side were disturbed, no speed is judged") {
+  NormalValues normal(4);
+  GroupsToCompare request = sides({1, 1, 1, 1, 1, 1}, {1, 1, 1, 1, 1, 1});
+  RunValues& time = request.metrics.emplace_back();
+  time.name = total_time_name;
+  time.better = sabath::spec::Better::lower;
+  time.performance = true;
+  for (const double mean : {10.0, 20.0}) {
+    for (const double value : normal(6, mean, 0.1))
+      time.values.emplace_back(value);
+  }
+  CHECK(compare_groups(request).performance_verdict == Verdict::fail);
+  request.disturbed_runs = 6;
+  request.has_disturbed_side = true;
+  const auto result = compare_groups(request);
+  CHECK(result.performance_verdict == Verdict::inconclusive);
+  CHECK_THAT(result.performance_reason,
+             Contains("total time: the machine was not quiet; B is slower") &&
+                 Contains("6 of 12 runs began on a machine that was not quiet"));
+}
+
 TEST_CASE("sides: below zero there is no ratio and without a metric of speed no verdict of it") {
   GroupsToCompare request = sides({-1, -1.1, -0.9}, {-2, -2.1, -1.9});
   request.metrics[0].name = "train/val_loss";

@@ -35,6 +35,35 @@ TEST_CASE("run files: a run without a record has none, one without a plan is an 
   CHECK(test::contains(error.what(), files.plan().string()));
 }
 
+TEST_CASE("run files: a record that names files elsewhere is refused") {
+  const test::TempHome home;
+  const RunFiles files(home.path());
+  spec::RunRecord record;
+  record.stages.push_back({"train"});
+  record.outputs.push_back({"train", "model/w.h5"});
+  SECTION("as it is written") {
+    REQUIRE(files.write_record(record));
+    CHECK(files.read_record() == record);
+    return;
+  }
+  SECTION("a path that leads out") {
+    record.outputs[0].path = "../../plan.json";
+  }
+  SECTION("an absolute path") {
+    record.outputs[0].path = "/etc/passwd";
+  }
+  SECTION("a stage that leads out") {
+    record.outputs[0].stage = "..";
+  }
+  SECTION("a stage") {
+    record.stages[0].name = "../x";
+  }
+  REQUIRE(files.write_record(record));
+  const base::Error error = test::error_of([&] { static_cast<void>(files.read_record()); });
+  CHECK(error.kind() == base::ErrorKind::integrity);
+  CHECK(test::contains(error.what(), "is not in the run's folder"));
+}
+
 TEST_CASE("run files: each event of a run leaves a note of its own") {
   const test::TempHome home;
   home::announce(home / "tiny-1", home::RunEvent::planned);

@@ -162,6 +162,30 @@ TEST_CASE("parameter file: texts of an INI file keep quotes, escapes and comment
         Set{{"a", "x\nlr=9"}, {"b", "5"}});
 }
 
+TEST_CASE("parameter file: a text that readers take for another one is refused or escaped") {
+  const auto written = [](const std::string& format, const std::string& text, const char* value) {
+    const test::TempHome home;
+    base::write_file_atomically(home / "usual.txt", text);
+    spec::Recipe recipe = spec::parse_recipe(
+        R"({"schema": 1, "name": "uno", "parameters": {"a": {"type": "string", "default": "x"}},
+            "parameter_file": {"file": "usual.txt", "format": ")" +
+            format + R"(", "keys": {"a": "a"}},
+            "stages": [{"name": "go", "run": ["cat", "{parameters}"]}]})",
+        "recipe.json");
+    recipe.directory = std::filesystem::path(home / "usual.txt").parent_path();
+    return write_parameter_file(recipe, {{"a", std::string(value)}});
+  };
+  for (const char* text : {"a = x\n", "a = 'x'\n"}) {
+    const base::Error error = error_of([&] { written("ini", text, "50%"); });
+    CHECK(error.kind() == base::ErrorKind::usage);
+    CHECK(contains(error.what(), "'a' of the INI file: cannot be "));
+    CHECK(contains(error.what(), "takes '%' for a reference"));
+  }
+  CHECK(written("ini", "a = x\nb = 5%%\n", "y") == "a = y\nb = 5%%\n");
+  CHECK(contains(written("yaml", "a: x\nz: \"1 \\u2028\"\n", "s\u2028 b\u0085"),
+                 "a: \"s\\u2028 b\\x85\"\nz: \"1 \\u2028\""));
+}
+
 TEST_CASE("parameter file: YAML keeps the texts of values that nobody changes") {
   const Benchmark benchmark{
       "yaml",
