@@ -4,16 +4,19 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/process/variables.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/batch/job_reasons.hpp>
 #include <sabath/home/program_bundle.hpp>
 #include <sabath/home/run_files.hpp>
 #include <sabath/home/run_logs.hpp>
 #include <sabath/home/sites.hpp>
+#include <sabath/spec/job.hpp>
 #include <sabath/spec/run_state.hpp>
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <set>
 
 #include <sys/statvfs.h>
@@ -185,6 +188,7 @@ std::vector<Check> check_here(const std::vector<std::string>& node_folders, Work
   const home::Folders& folders = workspace.folders();
   checks.push_back(check_folder("home", folders.home, "make it writable, or set SABATH_HOME"));
   checks.push_back(check_folder("cache", folders.cache, "make it writable, or set SABATH_CACHE"));
+  if (auto setup = check_setup()) checks.push_back(*std::move(setup));
   for (const std::string& folder : node_folders)
     checks.push_back(check_node_folder(folder));
   add(checks, "catalog", [&] { return check_catalog(workspace); });
@@ -198,6 +202,17 @@ std::vector<Check> check_here(const std::vector<std::string>& node_folders, Work
   checks.push_back(check_program("make", "recipes that build with make need it"));
   checks.push_back(check_program("gfortran", "recipes in Fortran need it"));
   return checks;
+}
+
+/// Where the job of --site failed before it began to look.
+std::optional<Check> check_setup() {
+  const std::string failed =
+      base::variable_of(base::current_environment(), spec::job_setup_variable);
+  if (failed.empty()) return std::nullopt;
+  return Check{"setup",
+               "note",
+               failed,
+               "jobs go on after such a line; write \"LINE || exit 1\" where they must not"};
 }
 
 /// The job that looks at its node, and where it says what it found.

@@ -269,6 +269,34 @@ TEST_CASE("described site: doctor looks at the folders that the site names for i
                  Contains("bad   node: staging.folder: /proc/none"));
 }
 
+TEST_CASE("described site: a line of the setup that fails is told by doctor and by the run") {
+  const DescribedSite user;
+  const fs::path file = user.sabath.folder() / "asks.sh";
+  write_text(file, "false\ntrue\n");  // a file's own questions are not faults of the setup
+  json site = {{"schema", 1}, {"scheduler", "ours"}, {"grace", "1s"}};
+  site["setup"] = {"if false; then",
+                   "false; fi",
+                   "false || true",
+                   ". " + file.string(),
+                   "( exit 7 )",
+                   "set -u",
+                   "no_such_module load x"};
+  write_text(user.sabath.folder() / "config/sites/here.json", site.dump());
+  user.tool("osub", "bash \"$1\" > /dev/null 2>&1 < /dev/null; echo job 1");
+  user.say("E");
+  const std::string said = "line 5 ended with status 7, line 7 ended with status 127";
+  const Answer doctor = user.sabath({"doctor", "--site", "here"});
+  INFO(doctor.output << doctor.errors);
+  CHECK_THAT(doctor.output, Contains("note  node: setup: " + said));
+  const Answer run = user.sabath({"run", user.recipe("{}"), "--on", "here"});
+  INFO(run.output << run.errors);
+  CHECK(run.status == 0);
+  CHECK_THAT(run.output, Contains("note: setup of the site: " + said));
+  site["setup"] = {"true"};
+  write_text(user.sabath.folder() / "config/sites/here.json", site.dump());
+  CHECK_THAT(user.sabath({"doctor", "--site", "here"}).output, !Contains("setup"));
+}
+
 TEST_CASE("described site: a job is asked for the time of all its runs, and a dry run says so") {
   json description = described();
   description["submit"]["options"].push_back("-t {time_s}");
