@@ -495,25 +495,6 @@ TEST_CASE("pip: a package that was put over another is drift, and a file that wa
   }
 }
 
-TEST_CASE("pip: compiled Python that a package brought is not drift: the build compiles it anew") {
-  PipWorkshop shop;
-  const auto spec = PipWorkshop::asks_for({"apple"});
-  const fs::path packages = apple_installed(shop, spec);
-  const fs::path record = packages / "apple-1.0.dist-info/RECORD";
-  const fs::path compiled = packages / "apple/__pycache__/__init__.cpython-311.pyc";
-  for (const fs::path& path : {packages, record.parent_path(), record, compiled.parent_path()})
-    fs::permissions(path, fs::perms::owner_all);
-  std::ofstream(record, std::ios::app)
-      << "apple/__pycache__/__init__.cpython-311.pyc,sha256=Q0acz,14203\n";
-  fs::remove(compiled);
-  std::ofstream(compiled) << "as a copy of the home has it";
-  CHECK(shop.store().list().at(0).drift.empty());
-  fs::permissions(packages / "apple", fs::perms::owner_all);
-  fs::remove(packages / "apple/__init__.py");
-  std::ofstream(packages / "apple/__init__.py") << "x = 1\n";
-  CHECK(shop.store().list().at(0).drift.size() == 1);
-}
-
 TEST_CASE("pip: files come through whoever brings them, and then no index is asked") {
   PipWorkshop shop;
   shop.package("apple", "1.0");
