@@ -165,7 +165,10 @@ bool judge_plainly(const GroupsToCompare& request,
   } else if (grouping.groups.size() < 2) {
     set_verdict(metric,
                 Verdict::inconclusive,
-                "there is one group: its spread is shown, nothing is compared");
+                request.runs == 1
+                    ? "there is one run: name a second one, such as 'sabath compare @last~1 @last'"
+                    : "there is one group: its spread is shown, nothing is compared; --by FACET "
+                      "makes groups, or name a second selection");
   } else if (request.require) {
     judge_rung(request, values, metric);
   } else if (metric.identical_across) {
