@@ -292,7 +292,7 @@ Check why_no_answer(const Probe& probe,
     return {"job",
             "bad",
             "does not start: " + how + stays_so,
-            "another partition, account or size in the site's document; " + fate};
+            "another partition, account, time or size in the site's document; " + fate};
   }
   return {"job",
           "bad",

@@ -388,7 +388,8 @@ TEST_CASE("described site: who waits is told why, and what does not pass by itse
     CHECK_THAT(answer.errors,
                Contains("3 runs wait: 3 waits its turn (HeldByUser), which as a rule does not "
                         "pass by itself") &&
-                   Contains("'sabath cancel " + study + "'"));
+                   Contains("'sabath cancel " + study + "'") &&
+                   Contains("lower \"resources\" of the site (time, cpus, nodes, memory)"));
     user.tool("ostat", "for id; do echo \"$id W Held by ${id/_/ }\"; done");
     const Answer numbered = user.sabath({"wait", "--timeout", "7s"});
     INFO(numbered.errors);
