@@ -20,11 +20,11 @@ using base::ErrorKind;
 [[noreturn]] void refuse(const std::string& as) {
   std::vector<std::string> formats = spec::OutputRule::formats();
   std::ranges::replace(formats, "raw", "raw:float32, raw:int16:big ...");
-  throw Error(ErrorKind::usage,
-              "--as: unknown format '" + base::printable(as) + "'",
-              base::did_you_mean(as,
-                                 spec::OutputRule::formats(),
-                                 fmt::format("one of {}", fmt::join(formats, ", "))));
+  throw Error(
+      ErrorKind::usage,
+      "--as: unknown format '" + base::printable(as) + "'",
+      base::did_you_mean(
+          as, spec::OutputRule::formats(), fmt::format("one of {}", fmt::join(formats, ", "))));
 }
 
 spec::OutputRule rule_of(const std::string& as) {

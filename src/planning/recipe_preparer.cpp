@@ -114,6 +114,8 @@ spec::RunPlan RecipePreparer::dry_run(const RunRequest& request) {
   spec::RunPlan plan;
   plan.parameters = resolve_parameters(request.recipe, request.set, request.named);
   check_due(request, plan.parameters);
+  check_code(request);
+  if (request.recipe.parameter_file) write_parameter_file(request.recipe, plan.parameters);
   for (const spec::Stage* stage : stages_of(request)) {
     spec::PlannedStage planned;
     planned.not_due = spec::why_not_due(*stage, plan.parameters);
