@@ -88,6 +88,7 @@ TEST_CASE("cli: a parameter out of its range, of another type, or unknown is ref
   refused("epoch=3", "no parameter 'epoch'");
   refused("epoch=3", "did you mean 'epochs'?");
   refused("epochs", "'epochs' is not NAME=VALUE");
+  refused("epochs", "such as '--set epochs=10'");
   check_untouched(sabath);
 }
 

@@ -77,6 +77,7 @@ TEST_CASE("environment: specs come back from JSON as they were") {
 
 TEST_CASE("environment: an unknown kind names the known ones and nothing else") {
   const auto problem = problem_of([] { one_layer(R"("kind": "spack", "file": "x.yml")"); });
+  CHECK(problem.hint.find("\"pip\" has packages of PyPI") != std::string::npos);
   CHECK(
       problem.text ==
       "e.json:/layers/0/kind: 'spack' is not one of host, modules, source, pip, conda, container");
