@@ -154,7 +154,10 @@ class StageRunner {
         result.record.message += "; " + *removed;
         return;
       }
-      if (process.end == base::ProcessEnd::stopped) return;
+      if (process.end == base::ProcessEnd::stopped) {
+        result.record.message += ": the run was ended by 'sabath cancel', Ctrl-C or its job";
+        return;
+      }
       std::optional<std::string> reason;
       if (one_.number <= retry.times)
         reason = why_again(retry, process, context_.directory(stage.name));

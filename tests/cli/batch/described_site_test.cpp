@@ -442,7 +442,10 @@ TEST_CASE("described site: status counts whole studies, and shows who waits for 
   const std::string runs =
       text_of(fs::directory_iterator(user.sabath.home() / "studies")->path() / "runs");
   const std::string over = runs.substr(2, runs.find('\n') - 2);
-  REQUIRE(user.sabath({"cancel", over}).status == 0);
+  const Answer cancelled = user.sabath({"cancel", over});
+  REQUIRE(cancelled.status == 0);
+  CHECK_THAT(cancelled.output,
+             Catch::StartsWith("of study tiny-study-") && Contains(": 1 run: 1 interrupted"));
   user.tool("ostat",
             "for id; do if test $id = 4; then echo \"$id W Held\"; else echo \"$id W Priority\"; "
             "fi; done");

@@ -125,7 +125,8 @@ int answer_study(const CarriedOut& made, Workspace& workspace) {
   const spec::StudyPlan& plan = made.study.plan;
   if (plan.site && !made.over) {
     const std::vector<batch::WatchedRun> runs = runs_to_watch({plan.study_id}, workspace);
-    workspace.answer(workspace.json() ? watch_json(runs) : watch_text(runs, false));
+    const WatchedStudies studies = studies_to_watch({plan.study_id}, runs, workspace);
+    workspace.answer(workspace.json() ? watch_json(runs) : watch_text(runs, false, studies));
     return workspace.stop().stop_requested() ? exit_interrupted : exit_done;
   }
   workspace.answer(study_answer(made.study, workspace.json()));
