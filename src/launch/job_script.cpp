@@ -360,8 +360,9 @@ std::string job_variables(const spec::SchedulerNode& node, const BatchJob& job) 
   return text;
 }
 
-/// Returns the site's lines. The job goes on where one fails, and hears of it in SABATH_JOB_SETUP.
-/// A file that a line reads is its own affair: there, a command may fail as a question.
+/// Returns the site's lines. The job continues where one fails, and reads of it in
+/// SABATH_JOB_SETUP. A file that a line reads is its own affair: there, a command may fail as a
+/// question.
 std::string setup_lines(const std::vector<std::string>& setup) {
   if (setup.empty()) return {};
   std::string text =

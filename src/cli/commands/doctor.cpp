@@ -212,7 +212,7 @@ std::optional<Check> check_setup() {
   return Check{"setup",
                "note",
                failed,
-               "jobs go on after such a line; write \"LINE || exit 1\" where they must not"};
+               "jobs continue after such a line; write \"LINE || exit 1\" where they must not"};
 }
 
 /// The job that looks at its node, and where it says what it found.
