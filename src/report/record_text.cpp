@@ -215,12 +215,6 @@ std::string edits_text(const RunRecord& record) {
       add("the recipe's folder was changed " + change.seen + (files.empty() ? "" : ": ") + files);
     }
   }
-  for (const spec::JobFacts& job : record.jobs.value_or(std::vector<spec::JobFacts>{})) {
-    const auto failed = job.variables.find(spec::job_setup_variable);
-    if (failed != job.variables.end())
-      add("setup of the site: " + failed->second + "; 'sabath logs " + record.run_id +
-          " --job' has its errors");
-  }
   for (const spec::OutputRecord& output : record.outputs) {
     if (output.as_made)
       add("output " + output.stage + "/" + output.path + ": a later stage changed it");

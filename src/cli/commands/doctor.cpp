@@ -183,6 +183,17 @@ void add(std::vector<Check>& checks, const std::string& what, Function&& functio
   }
 }
 
+/// Where the job of --site failed before it began to look.
+std::optional<Check> check_setup() {
+  const std::string failed =
+      base::variable_of(base::current_environment(), spec::job_setup_variable);
+  if (failed.empty()) return std::nullopt;
+  return Check{"setup",
+               "note",
+               failed,
+               "jobs continue after such a line; write \"LINE || exit 1\" where they must not"};
+}
+
 std::vector<Check> check_here(const std::vector<std::string>& node_folders, Workspace& workspace) {
   std::vector<Check> checks;
   const home::Folders& folders = workspace.folders();
@@ -202,17 +213,6 @@ std::vector<Check> check_here(const std::vector<std::string>& node_folders, Work
   checks.push_back(check_program("make", "recipes that build with make need it"));
   checks.push_back(check_program("gfortran", "recipes in Fortran need it"));
   return checks;
-}
-
-/// Where the job of --site failed before it began to look.
-std::optional<Check> check_setup() {
-  const std::string failed =
-      base::variable_of(base::current_environment(), spec::job_setup_variable);
-  if (failed.empty()) return std::nullopt;
-  return Check{"setup",
-               "note",
-               failed,
-               "jobs continue after such a line; write \"LINE || exit 1\" where they must not"};
 }
 
 /// The job that looks at its node, and where it says what it found.

@@ -55,7 +55,7 @@ std::optional<spec::JobFacts> job_of(const std::string& scheduler,
   }
   if (facts.start.id.empty()) return std::nullopt;
   for (const auto& [name, value] : environment) {
-    if (tells(name) || name == spec::job_setup_variable) facts.variables[name] = value;
+    if (tells(name)) facts.variables[name] = value;
   }
   return facts;
 }
