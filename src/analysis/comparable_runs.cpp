@@ -223,6 +223,10 @@ std::vector<RunRow> complete_runs(const std::vector<RunRow>& runs,
     comparison.imported += runs[i].state == spec::RunState::imported ? 1 : 0;
   }
   comparison.left_out = spec::count_runs(reasons).left_out;
+  std::set<std::string> recipes;
+  for (const RunRow& run : runs)
+    recipes.insert(run.recipe);
+  comparison.recipe = fmt::format("{}", fmt::join(recipes, ", "));
   comparison.runs = complete.size();
   return complete;
 }

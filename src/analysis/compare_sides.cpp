@@ -198,8 +198,9 @@ spec::GroupComparison compare_sides(const std::vector<RunRow>& a,
   if (of_a.empty() || of_b.empty()) {
     partial.reason =
         of_a.empty() == of_b.empty()
-            ? "no run is complete and to be judged"
-            : fmt::format("no run of {} is complete and to be judged", of_a.empty() ? "A" : "B");
+            ? "no run is complete and to be judged; \"left out\" says why"
+            : fmt::format("no run of {} is complete and to be judged; \"left out\" says why",
+                          of_a.empty() ? "A" : "B");
     return partial;
   }
   const auto terms = comparable(runs, request.across, catalog, partial);

@@ -6,6 +6,8 @@
 #include <sabath/compare/compare_runs.hpp>
 #include <sabath/execution/empty_file.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string_view>
 
@@ -16,11 +18,13 @@ using base::Error;
 using base::ErrorKind;
 
 [[noreturn]] void refuse(const std::string& as) {
+  std::vector<std::string> formats = spec::OutputRule::formats();
+  std::ranges::replace(formats, "raw", "raw:float32, raw:int16:big ...");
   throw Error(
       ErrorKind::usage,
       "--as: unknown format '" + base::printable(as) + "'",
       base::did_you_mean(
-          as, spec::OutputRule::formats(), "such as npy, csv, or raw:float32 and raw:int16:big"));
+          as, spec::OutputRule::formats(), fmt::format("one of {}", fmt::join(formats, ", "))));
 }
 
 spec::OutputRule rule_of(const std::string& as) {

@@ -148,7 +148,7 @@ spec::GroupComparison compare_groups(const std::vector<RunRow>& all,
     shorten_digests(factors.back());
   }
   if (runs.empty()) {
-    partial.reason = "no run is complete and to be judged";
+    partial.reason = "no run is complete and to be judged; \"left out\" says why";
     return partial;
   }
   std::set<std::string> allowed = request.across;

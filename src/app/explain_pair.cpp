@@ -189,6 +189,16 @@ class Hybrids {
   std::string apart_{};  ///< what differs between A and A done again, in words
 };
 
+/// Returns why runs of two recipes are not explained: a hybrid would be a run of neither.
+std::string why_of_two_recipes(const ExplainRequest& request) {
+  const auto a = home::RunFiles(request.a).read_record();
+  const auto b = home::RunFiles(request.b).read_record();
+  if (!a || !b || a->recipe_name == b->recipe_name) return {};
+  return fmt::format("recipe name differs ('{}' in A, '{}' in B): name two runs of one recipe",
+                     a->recipe_name,
+                     b->recipe_name);
+}
+
 RunPair read_pair(const ExplainRequest& request, const ExplainTools& tools) {
   RunPair pair;
   const auto read = [&](const fs::path& run, const char* name, spec::RunRecord& record) {
@@ -344,6 +354,14 @@ spec::Explanation explain_pair(const ExplainRequest& request,
                                const ExplainTools& tools,
                                base::Observer& observer) {
   spec::Explanation explanation;
+  explanation.verdict_reason = why_of_two_recipes(request);
+  if (!explanation.verdict_reason.empty()) {
+    explanation.a = request.a.filename().string();
+    explanation.b = request.b.filename().string();
+    explanation.verdict = spec::Verdict::not_comparable;
+    explanation.reason = "only runs that can be compared can be explained";
+    return explanation;
+  }
   const RunPair pair = read_pair(request, tools);
   explanation.a = pair.a.run_id;
   explanation.b = pair.b.run_id;

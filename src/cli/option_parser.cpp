@@ -8,9 +8,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <sstream>
+#include <string_view>
+#include <utility>
 
 namespace sabath::cli {
 namespace {
@@ -35,6 +38,19 @@ void name_option(const CLI::App& command, OptionParser::Problem& problem) {
   for (const auto& [option, description] : outline_of(command).options) {
     if (option == name) problem.hint = name + ": " + description;
   }
+}
+
+/// Returns what an option of another command is called here, else the nearest option.
+std::string option_hint(const std::string& option,
+                        const std::vector<std::string>& options,
+                        const std::string& otherwise) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 2> same{
+      {{"--site", "--on"}, {"--on", "--site"}}};
+  for (const auto& [there, here] : same) {
+    if (option == there && std::ranges::find(options, here) != options.end())
+      return "did you mean '" + std::string(here) + "'?";
+  }
+  return base::did_you_mean(option, options, otherwise);
 }
 
 /// Describes what the parser did not understand; `error` has its own words.
@@ -63,7 +79,7 @@ OptionParser::Problem problem_of(const CLI::App& program, const CLI::ParseError&
     const std::string option = word.substr(0, word.find('='));
     if (word.starts_with('-') && word != "-")
       return {"unknown option '" + option + "'",
-              base::did_you_mean(option, options, problem.hint),
+              option_hint(option, options, problem.hint),
               problem.command};
     if (!commands.empty())
       return {"unknown command '" + prefix + word + "'",

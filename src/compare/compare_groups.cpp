@@ -163,14 +163,12 @@ bool judge_plainly(const GroupsToCompare& request,
                 Verdict::inconclusive,
                 none ? "no run reported it" : "every run's value is NaN or infinite");
   } else if (grouping.groups.size() < 2) {
-    set_verdict(
-        metric,
-        Verdict::inconclusive,
-        request.runs == 1
-            ? "there is one run, and nothing to compare it with: name a second one, such as "
-              "'sabath compare @last~1 @last'"
-            : "there is one group: its spread is shown, nothing is compared; a second "
-              "selection, or --by FACET, makes groups");
+    set_verdict(metric,
+                Verdict::inconclusive,
+                request.runs == 1
+                    ? "there is one run: name a second one, such as 'sabath compare @last~1 @last'"
+                    : "there is one group: its spread is shown, nothing is compared; --by FACET "
+                      "makes groups, or name a second selection");
   } else if (request.require) {
     judge_rung(request, values, metric);
   } else if (metric.identical_across) {

@@ -51,7 +51,7 @@ std::string output_problem(const fs::path& run, const fs::path& outputs, const f
     return "is reached through a symbolic link out of the stage's outputs: " + link->string();
   std::error_code code;
   const fs::file_status status = fs::symlink_status(file, code);
-  if (status.type() == fs::file_type::not_found) return "was not made";
+  if (status.type() == fs::file_type::not_found) return output_not_made;
   if (status.type() == fs::file_type::symlink) return "is a symbolic link, not a file";
   if (status.type() == fs::file_type::directory) return "is a folder, not a file";
   if (status.type() != fs::file_type::regular) return "is not a regular file";

@@ -23,6 +23,9 @@ std::optional<std::filesystem::path> way_out(const std::filesystem::path& run,
                                              const std::filesystem::path& outputs,
                                              const std::filesystem::path& file);
 
+/// What output_problem() returns of an output that is not there.
+inline constexpr const char* output_not_made = "was not made";
+
 /// Returns why a declared output beneath `outputs` is not acceptable; empty where it is.
 std::string output_problem(const std::filesystem::path& run,
                            const std::filesystem::path& outputs,

@@ -154,7 +154,10 @@ class StageRunner {
         result.record.message += "; " + *removed;
         return;
       }
-      if (process.end == base::ProcessEnd::stopped) return;
+      if (process.end == base::ProcessEnd::stopped) {
+        result.record.message += ": the run was ended by 'sabath cancel', Ctrl-C or its job";
+        return;
+      }
       std::optional<std::string> reason;
       if (one_.number <= retry.times)
         reason = why_again(retry, process, context_.directory(stage.name));
@@ -273,6 +276,24 @@ class StageRunner {
     return process;
   }
 
+  /// Says where an output lies that was written to another place, or why nobody wrote it.
+  std::string why_not_made(const std::string& declared) const {
+    const fs::path work = context_.directory(one_.stage.name) / "work";
+    const auto is_file = [&](const std::string& path) {
+      std::error_code code;
+      return fs::is_regular_file(work / path, code);
+    };
+    if (std::ranges::any_of(files_of(work, declared), is_file))
+      return ", but the stage's working folder has it: write it to {output} (or "
+             "$SABATH_OUTPUT_DIR)";
+    const std::vector<std::string>& argv = one_.stage.argv;
+    const bool redirects = std::ranges::any_of(argv, [](const std::string& word) {
+      return word == ">" || word == ">>" || word == "|" || word == "&&";
+    });
+    return redirects ? "; \"run\" with a list of words has no shell: write {\"shell\": \"...\"}"
+                     : "";
+  }
+
   void hash_outputs(StageResult& result) const {
     std::set<std::string> hashed;
     for (const std::string& declared : one_.stage.outputs) {
@@ -291,11 +312,12 @@ class StageRunner {
     const fs::path folder = context_.files.outputs(one_.stage.name);
     const bool is_group = spec::is_group(declared);
     const std::vector<std::string> paths = files_of(folder, declared);
-    if (paths.empty()) return "has no file";
+    if (paths.empty()) return "has no file" + why_not_made(declared);
     for (const std::string& path : paths) {
       std::string problem = output_problem(context_.files.directory(), folder, folder / path);
       if (is_group && !(base::is_safe_relative_path(path) && base::is_utf8(path)))
         problem = "has a name with control characters, or that is not UTF-8";
+      if (problem == output_not_made && !is_group) problem += why_not_made(declared);
       if (!problem.empty())
         return is_group ? "has '" + base::printable(path) + "', which " + problem : problem;
       if (!hashed.insert(path).second) continue;

@@ -5,6 +5,8 @@
 #include <sabath/home/document_secrets.hpp>
 #include <sabath/home/sites.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -55,15 +57,18 @@ std::optional<fs::path> file_of(std::string_view name, const std::vector<fs::pat
 [[noreturn]] void throw_unknown(const std::string& noun,
                                 std::string_view name,
                                 const std::vector<fs::path>& folders) {
-  std::vector<std::string> known;
+  std::set<std::string> all;
   for (const fs::path& folder : folders) {
     for (const fs::path& file : files_in(folder))
-      known.push_back(file.stem().string());
+      all.insert(file.stem().string());
   }
-  throw Error(
-      ErrorKind::not_found,
-      noun + " '" + base::printable(name) + "': not found",
-      base::did_you_mean(name, known, "it would be described in " + folders.front().string()));
+  const std::vector<std::string> known(all.begin(), all.end());
+  std::string hint = "it would be described in " + folders.front().string();
+  if (!known.empty()) hint += base::printable(fmt::format("; there is {}", fmt::join(known, ", ")));
+  throw Error(ErrorKind::not_found,
+              noun + " '" + base::printable(name) + "': not found",
+              name == "local" ? "runs on this machine need none: leave out --on; " + hint
+                              : base::did_you_mean(name, known, hint));
 }
 
 }  // namespace

@@ -360,6 +360,24 @@ std::string job_variables(const spec::SchedulerNode& node, const BatchJob& job) 
   return text;
 }
 
+/// Returns the site's lines. The job continues where one fails, and reads of it in
+/// SABATH_JOB_SETUP. A file that a line reads is its own affair: there, a command may fail as a
+/// question.
+std::string setup_lines(const std::vector<std::string>& setup) {
+  if (setup.empty()) return {};
+  std::string text =
+      "unset SABATH_JOB_SETUP\n"
+      "trap 'sabath_status=$?; [ -z \"${sabath_line:-}\" ] || "
+      "[ ${#BASH_SOURCE[@]} -gt $sabath_depth ] || "
+      "export SABATH_JOB_SETUP=\"${SABATH_JOB_SETUP:+$SABATH_JOB_SETUP, }line "
+      "$((LINENO - sabath_line)) ended with status $sabath_status\"' ERR\n"
+      "sabath_depth=${#BASH_SOURCE[@]}\n"
+      "sabath_line=$LINENO\n";
+  for (const std::string& line : setup)
+    text += line + "\n";
+  return text + "unset sabath_line\n";
+}
+
 /// Some schedulers hold a job whose output is missing, without a reason.
 std::string output_folders(const spec::SchedulerDescription& scheduler, const BatchJob& job) {
   std::string text;
@@ -433,9 +451,7 @@ std::string job_script(const spec::SchedulerDescription& scheduler,
   text += output_folders(scheduler, job);
   for (const auto& [name, value] : site.variables)
     text += "export " + name + "=" + quoted(value) + "\n";
-  for (const std::string& line : site.setup)
-    text += line + "\n";
-  text += job_variables(scheduler.node, job);
+  text += setup_lines(site.setup) + job_variables(scheduler.node, job);
   for (const std::string& line : spec::filled(scheduler.submit.run, values))
     text += line + "\n";
   return text;

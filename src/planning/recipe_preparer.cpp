@@ -35,23 +35,28 @@ void check_code(const RunRequest& request) {
   }
 }
 
-std::vector<std::string> what_cannot_fit(const RunRequest& request,
-                                         const spec::ParameterValues& values,
-                                         base::ProcessRunner& processes) {
-  std::vector<std::string> problems;
+/// Problems, each with what comes of it.
+std::map<std::string, std::string> what_cannot_fit(const RunRequest& request,
+                                                   const spec::ParameterValues& values,
+                                                   base::ProcessRunner& processes) {
+  const std::string alone = "it runs alone with what there is, ";
+  std::map<std::string, std::string> problems;
   for (const spec::Stage* stage : stages_of(request)) {
     const RunNeeds needs = needs_of(stage->resources);
     if (needs == RunNeeds{} || spec::why_not_due(*stage, values)) continue;
     if (needs.memory_bytes > 0)
-      problems.push_back(memory_problem(stage->name, stage->resources, usable_memory(processes)));
+      problems.emplace(memory_problem(stage->name, stage->resources, usable_memory(processes)),
+                       alone + "and may fail or be ended for want of memory");
     if (needs.cores > 0) {
       const std::size_t cores = probe::usable_cores().size();
-      problems.push_back(count_problem(stage->name, needs.cores, cores, "core(s)"));
+      problems.emplace(count_problem(stage->name, needs.cores, cores, "core(s)"),
+                       alone + "and may take longer");
     }
     if (needs.gpus > 0)
-      problems.push_back(count_problem(stage->name, needs.gpus, gpu_count(processes), "GPU(s)"));
+      problems.emplace(count_problem(stage->name, needs.gpus, gpu_count(processes), "GPU(s)"),
+                       alone + "and may fail, or compute without a GPU");
   }
-  std::erase(problems, "");
+  problems.erase("");
   return problems;
 }
 
@@ -109,6 +114,8 @@ spec::RunPlan RecipePreparer::dry_run(const RunRequest& request) {
   spec::RunPlan plan;
   plan.parameters = resolve_parameters(request.recipe, request.set, request.named);
   check_due(request, plan.parameters);
+  check_code(request);
+  if (request.recipe.parameter_file) write_parameter_file(request.recipe, plan.parameters);
   for (const spec::Stage* stage : stages_of(request)) {
     spec::PlannedStage planned;
     planned.not_due = spec::why_not_due(*stage, plan.parameters);
@@ -165,7 +172,7 @@ PreparedRecipe RecipePreparer::prepare(
   prepared.request.variant = chosen_variant(all, request.variant);
   const spec::EnvironmentSpec own = all.select(prepared.request.variant);
   std::map<std::string, spec::EnvironmentSpec> variants;
-  std::set<std::string> problems;
+  std::map<std::string, std::string> problems;
   std::set<std::pair<std::string, std::string>> data;
   const auto look = [&](const RunRequest& one) {
     const spec::ParameterValues values = resolve_parameters(one.recipe, one.set, one.named);
@@ -173,8 +180,7 @@ PreparedRecipe RecipePreparer::prepare(
     check_code(one);
     if (one.recipe.parameter_file) write_parameter_file(one.recipe, values);  // if it can be
     if (!request.placement.elsewhere) {
-      for (std::string& problem : what_cannot_fit(one, values, tools_.processes))
-        problems.insert(std::move(problem));
+      problems.merge(what_cannot_fit(one, values, tools_.processes));
     }
     for (const auto& choice : one.recipe.datasets_for(values))
       data.insert(choice);
@@ -188,9 +194,8 @@ PreparedRecipe RecipePreparer::prepare(
     look(one);
   }
   if (settings.empty()) look(one);
-  for (const std::string& problem : problems)
-    observer.warn(problem,
-                  "it runs alone with what there is, and may fail or be ended for want of memory");
+  for (const auto& [problem, outcome] : problems)
+    observer.warn(problem, outcome);
   if (!request.placement.elsewhere && !request.placement.variables) {
     for (const std::string& sentence : replaced_variables(request))
       observer.note(sentence);

@@ -180,11 +180,12 @@ std::string classes_text(const GroupComparison& comparison, const MetricGroups& 
   for (std::size_t c = 0; c < metric.classes.size(); ++c) {
     const spec::ResultClass& one = metric.classes[c];
     std::string groups;
-    for (std::size_t i = 0; i < std::min(one.groups.size(), most_named); ++i)
-      groups += (i == 0 ? "" : ", ") + group_label(comparison, one.groups[i]);
+    const bool is_named = comparison.groups.size() > 1;
+    for (std::size_t i = 0; is_named && i < std::min(one.groups.size(), most_named); ++i)
+      groups += (i == 0 ? ": " : ", ") + group_label(comparison, one.groups[i]);
     if (one.groups.size() > most_named)
       groups += fmt::format(" and {} more", one.groups.size() - most_named);
-    text += fmt::format("{}     {}  {}  {}: {}\n",
+    text += fmt::format("{}     {}  {}  {}{}\n",
                         c == 0 ? "classes" : "       ",
                         letter(c),
                         one.value,

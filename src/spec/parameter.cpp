@@ -133,7 +133,7 @@ std::optional<std::string> why_not_allowed(const Parameter& parameter,
   const auto& values = parameter.values;
   if (parameter.type == ParameterType::enumeration &&
       std::find(values.begin(), values.end(), std::get<std::string>(value)) == values.end()) {
-    return "'" + text + "' is none of " + joined(values);
+    return "'" + text + "' is not one of " + joined(values);
   }
   return std::nullopt;
 }

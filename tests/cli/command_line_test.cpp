@@ -77,6 +77,8 @@ TEST_CASE("cli: words that were not understood are named, with the nearest that 
            {{"env", "lokc", "x"}, "unknown command 'env lokc'", "did you mean 'lock'?"},
            {{"run", "--seeed", "3", "x"}, "unknown option '--seeed'", "did you mean '--seed'?"},
            {{"run", "x", "--seeed=3"}, "unknown option '--seeed'", "did you mean '--seed'?"},
+           {{"run", "x", "--site", "s"}, "unknown option '--site'", "did you mean '--on'?"},
+           {{"doctor", "--on", "s"}, "unknown option '--on'", "did you mean '--site'?"},
            {{"compare", "--xyzzy", "3"}, "unknown option '--xyzzy'", "'sabath compare --help'"},
            {{"run", "x", "--seeds"}, "option '--seeds' needs a value", "--seeds: "},
            {{"--quiett", "list", "runs"}, "unknown option '--quiett'", "did you mean '--quiet'?"},

@@ -313,4 +313,6 @@ TEST_CASE(
   CHECK(sleep.processes() == sleeping);
   running.signal(SIGTERM);
   CHECK(running.wait().status == 130);
+  CHECK_THAT(json::parse(sabath.newest())["message"].get<std::string>(),
+             Contains(" was stopped: the run was ended by 'sabath cancel', Ctrl-C or its job"));
 }

@@ -129,6 +129,8 @@ TEST_CASE("cli: a folder that is empty, has a link, or is not there fails its st
     return answer.output + answer.errors;
   };
   CHECK_THAT(failed("true"), Contains("the declared output 'model/' has no file"));
+  CHECK_THAT(failed("mkdir model; echo > model/w"),
+             Contains("has no file, but the stage's working folder has it: write it to {output}"));
   CHECK_THAT(failed("rm -r {output}/model"), Contains("the declared output 'model/' has no file"));
   CHECK_THAT(failed("ln -s /etc/passwd {output}/model/users"),
              Contains("the declared output 'model/' has 'model/users', which is a symbolic link"));

@@ -88,6 +88,7 @@ TEST_CASE("cli: a parameter out of its range, of another type, or unknown is ref
   refused("epoch=3", "no parameter 'epoch'");
   refused("epoch=3", "did you mean 'epochs'?");
   refused("epochs", "'epochs' is not NAME=VALUE");
+  refused("epochs", "such as '--set epochs=10'");
   check_untouched(sabath);
 }
 
@@ -176,10 +177,26 @@ TEST_CASE("cli: --dry-run shows the stages and makes nothing") {
   CHECK_FALSE(std::filesystem::exists(sabath.home()));
 }
 
+TEST_CASE("cli: --dry-run finds data sets that do not exist, of each setting") {
+  Sabath sabath;
+  const auto folder = sabath.shell_recipe("dry", "true {param.n}", R"({
+      "parameters": {"n": {"type": "int", "default": 1}},
+      "datasets": {"train": [{"asset": "no-such-asset", "when": {"n": 3}}]}})");
+  CHECK(sabath({"run", folder, "--dry-run"}).status == 0);
+  for (const std::vector<std::string>& n :
+       std::vector<std::vector<std::string>>{{"--set", "n=3"}, {"--sweep", "n=1,3"}}) {
+    const Answer answer = sabath({"run", folder, "--dry-run", n[0], n[1]});
+    CHECK(answer.status == 10);
+    CHECK_THAT(answer.errors, Contains("asset 'no-such-asset': not found"));
+  }
+  CHECK_FALSE(std::filesystem::exists(sabath.home()));
+}
+
 TEST_CASE("cli: a folder {code} that is not there is told before anything is built or fetched") {
   Sabath sabath;
   const auto folder = sabath.shell_recipe(
       "codeless", "sh {code}/train.sh", R"({"datasets": {"train": "no-such-asset"}})");
+  CHECK(sabath({"run", folder, "--dry-run"}).status == 2);
   const Answer answer = sabath({"run", folder});
   CHECK(answer.status == 2);
   CHECK_THAT(answer.errors,

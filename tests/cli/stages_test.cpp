@@ -138,7 +138,8 @@ TEST_CASE("cli: a stage that wants more cores or GPUs than there are is told bef
   CHECK_THAT(answer.errors,
              Contains("stage wide: wants 100000 core(s), and ") &&
                  Contains("stage wide: wants 99 GPU(s), and ") &&
-                 Contains("it runs alone with what there is"));
+                 Contains("it runs alone with what there is, and may take longer") &&
+                 Contains("and may fail, or compute without a GPU") && !Contains("memory"));
   CHECK_THAT(sabath({"run", recipe(sabath, {shell("one", json::array(), "true", 1)})}).errors,
              !Contains("may be used here"));
 }

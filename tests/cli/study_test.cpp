@@ -174,9 +174,10 @@ TEST_CASE("study: what cannot be meant is refused with a reason, and nothing is 
   const std::vector<Row> rows{
       {{"--sweep", "n="}, "has an empty value"},
       {{"--sweep", "n=1,,2"}, "has an empty value"},
-      {{"--sweep", "n"}, "is not NAME=VALUE,VALUE"},
+      {{"--sweep", "n"}, "such as '--sweep epochs=1,2,4'"},
       {{"--sweep", "m=1,2"}, "no parameter 'm'"},
       {{"--sweep", "n=1,x"}, "'x' is not an integer"},
+      {{"--sweep", "n=1..3"}, "--sweep takes values, no range: such as n=1,2,3"},
       {{"--sweep", "n=1,2,1"}, "two points of the study are the same: n=1"},
       {{"--sweep", "n=1", "--sweep", "n=2"}, "'n' is swept twice"},
       {{"--sweep", "n=1,2", "--set", "n=3"}, "is set to one value and also to several"},

@@ -195,6 +195,20 @@ TEST_CASE("cli: a declared output that was not made, or leads elsewhere, fails t
     CHECK_THAT(record["message"].get<std::string>(),
                Contains("the declared output 'weights.h5' was not made"));
   }
+  SECTION("made in the working folder") {
+    const json record = failed_run(
+        sabath, sabath.shell_recipe("astray", "echo > w.npy", "{}", R"({"outputs": ["w.npy"]})"));
+    CHECK_THAT(record["message"].get<std::string>(),
+               Contains("'w.npy' was not made, but the stage's working folder has it: write it to "
+                        "{output}"));
+  }
+  SECTION("a sign of the shell without a shell") {
+    const json record = failed_run(sabath, sabath.recipe("words", R"({"schema": 1, "name": "words",
+        "environment": {"layers": []}, "stages": [{"name": "go", "outputs": ["a.txt"],
+        "run": ["echo", "hi", ">", "{output}/a.txt"]}]})"));
+    CHECK_THAT(record["message"].get<std::string>(),
+               Contains("'a.txt' was not made; \"run\" with a list of words has no shell"));
+  }
   SECTION("a symbolic link out of the folder") {
     const json record =
         failed_run(sabath,

@@ -63,7 +63,8 @@ class RecipePreparer {
   spec::RunPlan plan(const PreparedRecipe& prepared,
                      const RunRequest& request,
                      const std::stop_token& stop);
-  /// Returns the plan without running it. Fetches, builds and writes nothing.
+  /// Returns the plan without running it, after the same checks. Fetches, builds and writes
+  /// nothing.
   static spec::RunPlan dry_run(const RunRequest& request);
   /// Returns an asset fetcher that can also make generated assets.
   assets::AssetFetcher fetcher(base::Observer& observer, std::stop_token stop);

@@ -16,6 +16,9 @@ struct JobStart {
   bool operator==(const JobStart&) const = default;
 };
 
+/// Which lines of the site's setup failed: "line 1 ended with status 1". Set by the job's script.
+inline constexpr const char* job_setup_variable = "SABATH_JOB_SETUP";
+
 /// A scheduler's job that executed a run, or one step of it, as the job itself saw it.
 struct JobFacts {
   std::string scheduler{};

@@ -162,8 +162,9 @@ std::string place_of(std::string_view text, std::size_t position) {
 void JsonProblems::add(const std::string& pointer,
                        const std::string& problem,
                        const std::string& hint) {
-  messages_.push_back(
-      printable(origin_ + ":" + (pointer.empty() ? "/" : pointer) + ": " + problem));
+  const bool is_further = !hint.empty() && !hint_.empty() && hint_ != printable(hint);
+  messages_.push_back(printable(origin_ + ":" + (pointer.empty() ? "/" : pointer) + ": " + problem +
+                                (is_further ? " (" + hint + ")" : "")));
   if (hint_.empty()) hint_ = printable(hint);
 }
 
@@ -184,9 +185,9 @@ void JsonReader::problem(const std::string& text, const std::string& hint) const
   problems_->add(pointer_, text, hint);
 }
 
-JsonReader JsonReader::required(std::string_view key) {
+JsonReader JsonReader::required(std::string_view key, const std::string& hint) {
   JsonReader member = optional(key);
-  if (!member.exists() && is_object()) problem("'" + std::string(key) + "' is missing");
+  if (!member.exists() && is_object()) problem("'" + std::string(key) + "' is missing", hint);
   return member;
 }
 
@@ -314,14 +315,14 @@ std::vector<std::string> JsonReader::strings() {
   return result;
 }
 
-std::string JsonReader::one_of(const std::vector<std::string>& values) {
+std::string JsonReader::one_of(const std::vector<std::string>& values, const std::string& hint) {
   if (value_ == nullptr || !value_->is_string()) {
     string();
     return values.front();
   }
   std::string text = string();
   if (std::find(values.begin(), values.end(), text) != values.end()) return text;
-  problem("'" + text + "' is none of " + joined(values), did_you_mean(text, values));
+  problem("'" + text + "' is not one of " + joined(values), did_you_mean(text, values, hint));
   return values.front();
 }
 

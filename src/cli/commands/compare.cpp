@@ -118,6 +118,20 @@ analysis::GroupsRequest groups_request(const CompareOptions& options, analysis::
   return request;
 }
 
+/// A metric's own name may have a comma and a sign of equality; one that is unknown is a list.
+void check_margin(const std::string& metric, const analysis::KnownNames& names) {
+  try {
+    names.check_metric("--margin", metric);
+  } catch (const Error& error) {
+    const auto comma = metric.find(',');
+    if (comma == std::string::npos || metric.find('=') > comma) throw;
+    throw usage_error(error.what(),
+                      "one --margin for each metric: --margin " +
+                          base::printable(metric.substr(0, comma)) + " --margin " +
+                          base::printable(metric.substr(comma + 1)) + "=X");
+  }
+}
+
 /// Before anything is read of the runs: what they are not comparable for would hide a wrong name.
 void check_names(const CompareOptions& options,
                  const std::vector<catalog::RunRow>& runs,
@@ -128,7 +142,7 @@ void check_names(const CompareOptions& options,
   for (const std::string& text : options.margins)
     read_margin(text, asked);
   for (const auto& [metric, margin] : asked.margins) {
-    if (!metric.empty()) names.check_metric("--margin", metric);
+    if (!metric.empty()) check_margin(metric, names);
   }
 }
 

@@ -4,16 +4,19 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/process/variables.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/batch/job_reasons.hpp>
 #include <sabath/home/program_bundle.hpp>
 #include <sabath/home/run_files.hpp>
 #include <sabath/home/run_logs.hpp>
 #include <sabath/home/sites.hpp>
+#include <sabath/spec/job.hpp>
 #include <sabath/spec/run_state.hpp>
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <set>
 
 #include <sys/statvfs.h>
@@ -180,11 +183,23 @@ void add(std::vector<Check>& checks, const std::string& what, Function&& functio
   }
 }
 
+/// Where the job of --site failed before it began to look.
+std::optional<Check> check_setup() {
+  const std::string failed =
+      base::variable_of(base::current_environment(), spec::job_setup_variable);
+  if (failed.empty()) return std::nullopt;
+  return Check{"setup",
+               "note",
+               failed,
+               "jobs continue after such a line; write \"LINE || exit 1\" where they must not"};
+}
+
 std::vector<Check> check_here(const std::vector<std::string>& node_folders, Workspace& workspace) {
   std::vector<Check> checks;
   const home::Folders& folders = workspace.folders();
   checks.push_back(check_folder("home", folders.home, "make it writable, or set SABATH_HOME"));
   checks.push_back(check_folder("cache", folders.cache, "make it writable, or set SABATH_CACHE"));
+  if (auto setup = check_setup()) checks.push_back(*std::move(setup));
   for (const std::string& folder : node_folders)
     checks.push_back(check_node_folder(folder));
   add(checks, "catalog", [&] { return check_catalog(workspace); });
@@ -277,7 +292,7 @@ Check why_no_answer(const Probe& probe,
     return {"job",
             "bad",
             "does not start: " + how + stays_so,
-            "another partition, account or size in the site's document; " + fate};
+            "another partition, account, time or size in the site's document; " + fate};
   }
   return {"job",
           "bad",

@@ -114,6 +114,7 @@ int run_explain(const ExplainOptions& options, Workspace& workspace) {
   const spec::Explanation explanation = app::explain_pair(request, tools, workspace.observer());
   workspace.answer(workspace.json() ? json_answer(explanation)
                                     : report::explanation_text(explanation));
+  if (explanation.verdict == spec::Verdict::not_comparable) return exit_not_comparable;
   const bool is_answered = explanation.complete || explanation.verdict == spec::Verdict::pass;
   return exit_status(is_answered ? spec::Verdict::pass : spec::Verdict::inconclusive);
 }

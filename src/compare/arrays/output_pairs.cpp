@@ -56,7 +56,14 @@ bool is_named_as_arrays(const spec::OutputRule& rule, const std::string& name) {
 }
 
 std::string bytes_differ(const OutputSide& a, const OutputSide& b) {
-  return fmt::format("bytes differ ({} in A, {} in B)", a.size_bytes, b.size_bytes);
+  return fmt::format("bytes differ ({} in A, {} in B)",
+                     base::counted(a.size_bytes, "byte"),
+                     base::counted(b.size_bytes, "byte"));
+}
+
+/// Where nobody asked for bytes.
+std::string text_differs(const OutputSide& a, const OutputSide& b) {
+  return bytes_differ(a, b) + "; only arrays and metrics have a tolerance";
 }
 
 Finding whole_file(std::string structure) {
@@ -139,14 +146,14 @@ class OutputPairs {
             name,
             compare_trees(name, *trees_of_a, *trees_of_b, rules.tolerance, options_.tolerance));
       }
-      if (!is_named_as_arrays(rules.rule, name)) return keep(name, whole_file(bytes_differ(a, b)));
+      if (!is_named_as_arrays(rules.rule, name)) return keep(name, whole_file(text_differs(a, b)));
       findings_.not_evaluated.push_back(
           fmt::format("the output {} differs and its content is not there any more", name));
       return;
     }
     const auto from_a = a.open(rules.rule);
     const auto from_b = b.open(rules.rule);
-    if (!from_a || !from_b) return keep(name, whole_file(bytes_differ(a, b)));
+    if (!from_a || !from_b) return keep(name, whole_file(text_differs(a, b)));
     const TreePair trees{trees_of_a ? &*trees_of_a : nullptr, trees_of_b ? &*trees_of_b : nullptr};
     Findings arrays =
         compare_arrays(name, *from_a, *from_b, rules.tolerance, options_.tolerance, trees);

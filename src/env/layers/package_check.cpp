@@ -156,21 +156,25 @@ struct RecordLine {
   std::string digest{};
 };
 
-/// Reads "path,sha256=digest,size". Nothing for lines without a digest: RECORD itself and compiled
-/// Python.
+/// Reads "path,sha256=digest,size". Nothing for lines without a digest (RECORD itself), and for
+/// compiled Python: a package may bring some, and the build compiles it anew.
 std::optional<RecordLine> read_line(const std::string& line) {
   constexpr std::string_view head = ",sha256=";
   const auto at = line.rfind(head);
   if (at == std::string::npos) return std::nullopt;
   const auto begin = at + head.size();
   RecordLine read{line.substr(0, at), line.substr(begin, line.find(',', begin) - begin)};
-  if (!read.path.starts_with('"')) return read;
-  std::string plain;
-  for (std::size_t i = 1; i + 1 < read.path.size(); ++i) {
-    if (read.path[i] == '"') ++i;  // one stands for two
-    plain += read.path[i];
+  if (read.path.starts_with('"')) {
+    std::string plain;
+    for (std::size_t i = 1; i + 1 < read.path.size(); ++i) {
+      if (read.path[i] == '"') ++i;  // one stands for two
+      plain += read.path[i];
+    }
+    read.path = plain;
   }
-  read.path = plain;
+  const fs::path path(read.path);
+  if (path.extension() == ".pyc" && path.parent_path().filename() == "__pycache__")
+    return std::nullopt;
   return read;
 }
 

@@ -8,8 +8,10 @@
 #include "run_facets.hpp"
 #include "run_steps.hpp"
 
+#include <sabath/base/process/variables.hpp>
 #include <sabath/execution/session_digests.hpp>
 #include <sabath/probe/energy.hpp>
+#include <sabath/spec/job.hpp>
 
 namespace sabath::execution {
 
@@ -109,6 +111,12 @@ void RecordBuilder::collect_metrics() {
   if (is_ok() && plan.only_stage.empty()) {
     const auto missing = found.missing(context_.recipe.metrics);
     collected.notes.insert(collected.notes.end(), missing.begin(), missing.end());
+  }
+  const std::string failed =
+      base::variable_of(base::current_environment(), spec::job_setup_variable);
+  if (context_.node.batch && !failed.empty()) {
+    collected.notes.push_back("setup of the site: " + failed + "; 'sabath logs " +
+                              context_.plan.run_id + " --job' has its errors");
   }
   for (const std::string& note : collected.notes)
     context_.observer.warn(note);

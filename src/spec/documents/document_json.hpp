@@ -14,6 +14,9 @@ namespace sabath::spec {
 /// The format that this sabath reads and writes, in every document's "schema".
 inline constexpr int schema_version = 1;
 
+/// Of a document without it.
+inline constexpr const char* schema_hint = R"(write "schema": 1)";
+
 /// Opens a document and reads its "schema". The rest of a document of a newer schema is not looked
 /// at: what is unknown in it is not a mistake. Throws Error{usage}.
 base::JsonDocument open_document(std::string_view text, const std::string& origin);
@@ -30,7 +33,7 @@ template <class T>
 T parse_document(std::string_view text, const std::string& origin) {
   base::JsonDocument document = open_document(text, origin);
   base::JsonReader root = document.root();
-  root.required("schema");
+  root.required("schema", schema_hint);
   T value;
   FieldReader io(root);
   describe(io, value);
@@ -51,7 +54,7 @@ template <class Form>
 typename Form::Value parse_document_as(std::string_view text, const std::string& origin) {
   base::JsonDocument document = open_document(text, origin);
   base::JsonReader root = document.root();
-  root.required("schema");
+  root.required("schema", schema_hint);
   typename Form::Value value;
   FieldReader::read_as<Form>(root, value);
   document.finish();

@@ -194,7 +194,7 @@ void check_whole(const SchedulerDescription& scheduler, const JsonReader& root) 
 SchedulerDescription parse_scheduler(std::string_view text, const std::string& origin) {
   base::JsonDocument document = open_document(text, origin);
   JsonReader root = document.root();
-  root.required("schema");
+  root.required("schema", schema_hint);
   SchedulerDescription scheduler;
   scheduler.name = read_file_name(origin, root, "scheduler");
   scheduler.description = read_line(root.required("description"));

@@ -13,7 +13,7 @@ void StagingForm::check(const Staging& staging, base::JsonReader& reader) {
 Site parse_site(std::string_view text, const std::string& origin) {
   base::JsonDocument document = open_document(text, origin);
   base::JsonReader root = document.root();
-  root.required("schema");
+  root.required("schema", schema_hint);
   Site site;
   site.name = read_file_name(origin, root, "site");
   FieldReader::read_as<SiteForm>(root, site);

@@ -247,7 +247,7 @@ std::vector<std::string> command_placeholders() {
 ToolDescription parse_tool(std::string_view text, const std::string& origin) {
   base::JsonDocument document = open_document(text, origin);
   JsonReader root = document.root();
-  root.required("schema");
+  root.required("schema", schema_hint);
   ToolDescription tool;
   tool.name = tool_name(origin, root);
   tool.description = read_line(root.required("description"));

@@ -86,7 +86,7 @@ ordered_json json_of(const CodeSource& code) {
 Asset parse_asset(std::string_view text, const std::string& origin) {
   base::JsonDocument document = open_document(text, origin);
   JsonReader root = document.root();
-  root.required("schema");
+  root.required("schema", schema_hint);
   Asset asset;
   asset.kind = *parse_enum<AssetKind>(root.required("kind").one_of(enum_words<AssetKind>()));
   asset.name = root.required("name").name();

@@ -82,7 +82,8 @@ nlohmann::ordered_json written_by_kind(const LayerSpec& layer) {
 LayerSpec read_layer(base::JsonReader reader) {
   LayerSpec layer;
   base::JsonReader kind = reader.required("kind");
-  kind.one_of(enum_words<LayerKind>());
+  kind.one_of(enum_words<LayerKind>(),
+              R"("pip" has packages of PyPI, "conda" those of conda-forge)");
   const auto known = parse_enum<LayerKind>(kind.is_string() ? kind.string() : "");
   if (!known) return layer;  // its other keys belong to a kind that nobody knows here
   layer.kind = *known;

@@ -72,6 +72,11 @@ MetricSource read_source(base::JsonReader reader) {
 
 Tolerance read_tolerance(base::JsonReader reader) {
   Tolerance tolerance;
+  if (reader.exists() && !reader.is_object()) {
+    reader.problem("must be an object, not " + std::string(reader.json().type_name()),
+                   R"(such as {"relative": 1e-6})");
+    return tolerance;
+  }
   tolerance.absolute = read_amount(reader.optional("absolute"));
   tolerance.relative = read_amount(reader.optional("relative"));
   base::JsonReader ulp = reader.optional("ulp");
@@ -92,7 +97,10 @@ MetricSpec read_metric(const std::string& name, base::JsonReader reader) {
   if (from.is_object()) check_pattern(metric, from.optional("pattern"));
   metric.unit = reader.optional("unit").string();
   metric.better =
-      parse_enum<Better>(reader.optional("better").one_of(enum_words<Better>())).value();
+      parse_enum<Better>(
+          reader.optional("better").one_of(
+              enum_words<Better>(), R"("lower" where a smaller value is better, as of a loss)"))
+          .value();
   metric.performance = reader.optional("kind").one_of({"result", "performance"}) != "result";
   metric.tolerance = read_tolerance(reader.optional("tolerance"));
   metric.margin = read_amount(reader.optional("margin"));

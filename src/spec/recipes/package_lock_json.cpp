@@ -115,7 +115,7 @@ nlohmann::ordered_json to_json(const PackageLock& lock) {
 PackageLock parse_package_lock(std::string_view text, const std::string& origin) {
   base::JsonDocument document = open_document(text, origin);
   base::JsonReader root = document.root();
-  root.required("schema");
+  root.required("schema", schema_hint);
   SealedLock sealed;
   FieldReader io(root);
   describe(io, sealed);

@@ -226,7 +226,7 @@ void read_body(Recipe& recipe, JsonReader& root) {
 Recipe parse_recipe(std::string_view text, const std::string& origin) {
   base::JsonDocument document = open_document(text, origin);
   JsonReader root = document.root();
-  root.required("schema");
+  root.required("schema", schema_hint);
   Recipe recipe;
   recipe.text = text;
   read_body(recipe, root);

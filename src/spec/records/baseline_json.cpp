@@ -183,7 +183,7 @@ nlohmann::ordered_json to_json(const Baseline& baseline) {
 Baseline parse_baseline(std::string_view text, const std::string& origin) {
   base::JsonDocument document = open_document(text, origin);
   base::JsonReader root = document.root();
-  root.required("schema");
+  root.required("schema", schema_hint);
   Baseline baseline;
   FieldReader io(root);
   describe(io, baseline);

@@ -19,7 +19,7 @@ Collection parse_collection(std::string_view text, const std::string& origin) {
 std::vector<MetricSpec> parse_patterns(std::string_view text, const std::string& origin) {
   base::JsonDocument document = open_document(text, origin);
   base::JsonReader root = document.root();
-  root.required("schema");
+  root.required("schema", schema_hint);
   if (root.optional("stages").exists()) return parse_recipe(text, origin).metrics;
   std::vector<MetricSpec> metrics;
   for (auto& [name, entry] : root.required("metrics").members())

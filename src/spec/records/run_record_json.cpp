@@ -147,7 +147,7 @@ RunRecord parse_run_summary(std::string_view text, const std::string& origin) {
   if (!members) return parse_run_record(text, origin);  // which says what is wrong with it
   base::JsonDocument document = open_document(*members, origin);
   base::JsonReader root = document.root();
-  root.required("schema");
+  root.required("schema", schema_hint);
   RunRecord record;
   SummaryReader io(root, summary_parts);
   describe(io, record);

@@ -269,6 +269,34 @@ TEST_CASE("described site: doctor looks at the folders that the site names for i
                  Contains("bad   node: staging.folder: /proc/none"));
 }
 
+TEST_CASE("described site: a line of the setup that fails is told by doctor and by the run") {
+  const DescribedSite user;
+  const fs::path file = user.sabath.folder() / "asks.sh";
+  write_text(file, "false\ntrue\n");  // a file's own questions are not faults of the setup
+  json site = {{"schema", 1}, {"scheduler", "ours"}, {"grace", "1s"}};
+  site["setup"] = {"if false; then",
+                   "false; fi",
+                   "false || true",
+                   ". " + file.string(),
+                   "( exit 7 )",
+                   "set -u",
+                   "no_such_module load x"};
+  write_text(user.sabath.folder() / "config/sites/here.json", site.dump());
+  user.tool("osub", "bash \"$1\" > /dev/null 2>&1 < /dev/null; echo job 1");
+  user.say("E");
+  const std::string said = "line 5 ended with status 7, line 7 ended with status 127";
+  const Answer doctor = user.sabath({"doctor", "--site", "here"});
+  INFO(doctor.output << doctor.errors);
+  CHECK_THAT(doctor.output, Contains("note  node: setup: " + said));
+  const Answer run = user.sabath({"run", user.recipe("{}"), "--on", "here"});
+  INFO(run.output << run.errors);
+  CHECK(run.status == 0);
+  CHECK_THAT(run.output, Contains("note: setup of the site: " + said));
+  site["setup"] = {"true"};
+  write_text(user.sabath.folder() / "config/sites/here.json", site.dump());
+  CHECK_THAT(user.sabath({"doctor", "--site", "here"}).output, !Contains("setup"));
+}
+
 TEST_CASE("described site: a job is asked for the time of all its runs, and a dry run says so") {
   json description = described();
   description["submit"]["options"].push_back("-t {time_s}");
@@ -360,7 +388,8 @@ TEST_CASE("described site: who waits is told why, and what does not pass by itse
     CHECK_THAT(answer.errors,
                Contains("3 runs wait: 3 waits its turn (HeldByUser), which as a rule does not "
                         "pass by itself") &&
-                   Contains("'sabath cancel " + study + "'"));
+                   Contains("'sabath cancel " + study + "'") &&
+                   Contains("lower \"resources\" of the site (time, cpus, nodes, memory)"));
     user.tool("ostat", "for id; do echo \"$id W Held by ${id/_/ }\"; done");
     const Answer numbered = user.sabath({"wait", "--timeout", "7s"});
     INFO(numbered.errors);
@@ -413,7 +442,10 @@ TEST_CASE("described site: status counts whole studies, and shows who waits for 
   const std::string runs =
       text_of(fs::directory_iterator(user.sabath.home() / "studies")->path() / "runs");
   const std::string over = runs.substr(2, runs.find('\n') - 2);
-  REQUIRE(user.sabath({"cancel", over}).status == 0);
+  const Answer cancelled = user.sabath({"cancel", over});
+  REQUIRE(cancelled.status == 0);
+  CHECK_THAT(cancelled.output,
+             Catch::StartsWith("of study tiny-study-") && Contains(": 1 run: 1 interrupted"));
   user.tool("ostat",
             "for id; do if test $id = 4; then echo \"$id W Held\"; else echo \"$id W Priority\"; "
             "fi; done");

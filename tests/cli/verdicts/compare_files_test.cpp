@@ -99,6 +99,7 @@ TEST_CASE("compare: bare numbers are of the type that is said") {
     CHECK(answer.status == 2);
     CHECK_THAT(answer.errors, Contains("unknown format"));
   }
+  CHECK_THAT(as("h5").errors, Contains("hdf5") && Contains("raw:float32, raw:int16:big ..."));
   CHECK(sabath({"compare", a.string(), b.string(), "--by", "host"}).status == 2);
   CHECK(sabath({"compare", "one-run", "no-such-run", "--as", "npy"}).status == 2);
   const Answer missing = sabath({"compare", a.string(), "no-such-file"});

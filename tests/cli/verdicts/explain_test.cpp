@@ -337,3 +337,17 @@ TEST_CASE("cli: explain names no cause that does not come out the same once more
   CHECK_THAT(found["reason"].get<std::string>(),
              Contains("A with B's parameter decoy did not come out as before"));
 }
+
+TEST_CASE("cli: explain refuses runs of two recipes before it makes a run") {
+  Sabath sabath;
+  done(sabath, {"run", sabath.shell_recipe("one", tell("1"), keys()), "--tag", "a"});
+  done(sabath, {"run", sabath.shell_recipe("other", tell("2"), keys()), "--tag", "b"});
+  const json found = explained(sabath);
+  INFO(found.dump(1));
+  CHECK(found["status"] == 4);
+  CHECK(found["verdict"] == "NOT-COMPARABLE");
+  CHECK_THAT(found["verdict_reason"].get<std::string>(), Contains("('one' in A, 'other' in B)"));
+  CHECK(sabath.count_runs() == 2);
+  CHECK_THAT(sabath({"explain", "tag=a", "tag=b"}).output,
+             Contains("RESULT") && Contains("NOT-COMPARABLE: recipe name differs"));
+}

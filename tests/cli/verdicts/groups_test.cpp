@@ -91,7 +91,14 @@ TEST_CASE("cli: runs that are not complete, keys that no run has, and selections
   CHECK(unknown.status == 2);
   CHECK_THAT(unknown.errors, Contains("none of the runs has that") && Contains("'threads'"));
   CHECK(sabath({"compare", "recipe=nothing", "--by", "host"}).status == 2);
-  CHECK(sabath({"compare", "recipe=noisy,state=failed", "--by", "host"}).status == 3);
+  const json failed = answered(sabath, {"compare", "recipe=noisy,state=failed", "--by", "host"});
+  CHECK(failed["status"] == 3);
+  CHECK(failed["recipe"] == "noisy");
+  const json sides =
+      answered(sabath, {"compare", "recipe=noisy,state=failed", "recipe=noisy,state=ok"});
+  CHECK(sides["status"] == 3);
+  CHECK(sides["recipe"] == "noisy");
+  CHECK_THAT(sides["reason"].get<std::string>(), Contains("no run of A is complete"));
   CHECK(sabath({"compare", "@last", "@last", "--by", "host"}).status == 2);
   // An item that only the records have.
   CHECK(compared(sabath, {"--by", "host.cpu.architecture"})["groups"].size() == 1);

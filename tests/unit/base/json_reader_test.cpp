@@ -150,7 +150,7 @@ TEST_CASE("json: a value of the wrong type is one problem, not one for each memb
 TEST_CASE("json: one of several words, names and paths") {
   const auto one_of = [](JsonReader& root) { root.required("v").one_of({"lower", "higher"}); };
   CHECK(problems_of(R"({"v": "highr"})", one_of).hint() == "did you mean 'higher'?");
-  CHECK(contains(message_of(R"({"v": "other"})", one_of), "'other' is none of lower, higher"));
+  CHECK(contains(message_of(R"({"v": "other"})", one_of), "'other' is not one of lower, higher"));
   CHECK(contains(
       message_of(R"({"v": "../x"})", [](JsonReader& root) { root.required("v").relative_path(); }),
       "x.json:/v: '../x' is not a relative path that stays in its folder"));

@@ -228,7 +228,10 @@ TEST_CASE("groups: one group has a spread and no verdict") {
   const auto result = compared("aaa", {1, 2, 3}, 5);
   CHECK(result.result == Verdict::inconclusive);
   CHECK(*result.metrics.front().rows.front().sd == 1);
-  CHECK_FALSE(compared("a", {1}).metrics.front().rows.front().sd);
+  CHECK_THAT(result.reason, Contains("--by FACET makes groups, or name a second selection"));
+  const auto one = compared("a", {1});
+  CHECK_FALSE(one.metrics.front().rows.front().sd);
+  CHECK_THAT(one.reason, Contains("there is one run: name a second one"));
   GroupsToCompare request = groups("aaa", {1, 2, 3});
   request.factors.clear();
   CHECK(compare_groups(request).groups.size() == 1);

@@ -3,6 +3,10 @@
 
 #include <catch2/catch.hpp>
 
+#include <filesystem>
+#include <fstream>
+
+namespace fs = std::filesystem;
 using namespace sabath;
 using test::any_contains;
 using test::contains;
@@ -47,4 +51,26 @@ TEST_CASE("pip: a module that ends Python is named") {
   shop.lock(spec);
   CHECK(contains(error_of([&] { shop.build(spec); }).what(),
                  "cannot import apple: Python was killed by signal 11"));
+}
+
+TEST_CASE("pip: compiled Python that a package brought is not drift: the build compiles it anew") {
+  PipWorkshop shop;
+  const auto spec = PipWorkshop::asks_for({"apple"});
+  shop.package("apple", "1.0");
+  shop.lock(spec);
+  const fs::path lib = fs::path(*shop.build(spec).prefix()) / "lib";
+  const fs::path packages = fs::directory_iterator(lib)->path() / "site-packages";
+  const fs::path record = packages / "apple-1.0.dist-info/RECORD";
+  const fs::path compiled = packages / "apple/__pycache__/__init__.cpython-311.pyc";
+  for (const fs::path& path : {packages, record.parent_path(), record, compiled.parent_path()})
+    fs::permissions(path, fs::perms::owner_all);
+  std::ofstream(record, std::ios::app)
+      << "apple/__pycache__/__init__.cpython-311.pyc,sha256=Q0acz,14203\n";
+  fs::remove(compiled);
+  std::ofstream(compiled) << "as a copy of the home has it";
+  CHECK(shop.store().list().at(0).drift.empty());
+  fs::permissions(packages / "apple", fs::perms::owner_all);
+  fs::remove(packages / "apple/__init__.py");
+  std::ofstream(packages / "apple/__init__.py") << "x = 1\n";
+  CHECK(shop.store().list().at(0).drift.size() == 1);
 }

@@ -41,7 +41,15 @@ TEST_CASE("sites: a site is found by its name") {
   CHECK(error.kind() == base::ErrorKind::not_found);
   CHECK(error.hint() == "did you mean 'gpu'?");
   error = error_of([&] { settings.sites().site("perlmutter"); });
-  CHECK(error.hint() == "it would be described in " + (settings / "config/sites").string());
+  const std::string there =
+      "it would be described in " + (settings / "config/sites").string() + "; there is gpu, wrong";
+  CHECK(error.hint() == there);
+  error = error_of([&] { settings.sites().site("local"); });
+  CHECK(error.hint() == "runs on this machine need none: leave out --on; " + there);
+  error = error_of([&] { settings.sites().scheduler("local"); });
+  CHECK(contains(error.hint(), "leave out --on"));
+  CHECK(contains(error.hint(), ", lsf, "));
+  CHECK(contains(error.hint(), ", slurm"));
   CHECK_THROWS_AS(settings.sites().site("../sites/gpu"), base::Error);
   std::vector<home::BadDocument> bad;
   const auto sites = settings.sites().sites(bad);

@@ -103,7 +103,7 @@ TEST_CASE("scheduler: what a site asks for and a job needs become options") {
   }
   CHECK_THAT(script, Contains("#SBATCH --output=" + tools.path("job-1.log-%a").string() + "\n"));
   CHECK(script.starts_with("#!/bin/bash -l\n"));
-  CHECK_THAT(script, Contains("\nexport A='it'\\''s'\nmodule load gcc\n"));
+  CHECK_THAT(script, Contains("\nexport A='it'\\''s'\n") && Contains("\nmodule load gcc\n"));
   CHECK(script.ends_with(" --task \"$SLURM_ARRAY_TASK_ID\"\n"));
 }
 

@@ -49,6 +49,17 @@ TEST_CASE("groups: the text has the table, the classes, the heat map and the ver
   CHECK_THAT(text, Contains("RESULT      FAIL: train/loss"));
 }
 
+TEST_CASE("groups: the classes of one group do not name it") {
+  GroupComparison comparison = two_hosts();
+  comparison.by.clear();
+  comparison.groups = {{{}, 3}};
+  spec::MetricGroups& metric = comparison.metrics.front();
+  metric.rows = {{{0.5, 0.5, 0.75}, 0, 2, 0.6, 0.1, 0.5, 0.75, 2}};
+  metric.classes = {{0.5, 2, {0}}, {0.75, 1, {0}}};
+  const std::string text = report::groups_text(comparison);
+  CHECK_THAT(text, Contains("A  0.5  2 runs\n") && Contains("B  0.75  1 run\n"));
+}
+
 TEST_CASE("groups: sides that may not be compared have their runs, and need not agree") {
   GroupComparison comparison;
   comparison.recipe = "fit";

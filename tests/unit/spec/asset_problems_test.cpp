@@ -88,7 +88,7 @@ TEST_CASE("asset: bytes come from one place") {
 TEST_CASE("asset: access is open or tells how to log in") {
   CHECK(after([](auto& d) {
           d["access"]["policy"] = "closed";
-        }).says("a.json:/access/policy: 'closed' is none of open, login"));
+        }).says("a.json:/access/policy: 'closed' is not one of open, login"));
   CHECK(after([](auto& d) {
           d["access"]["policy"] = "login";
         }).says("a.json:/access: policy 'login' needs \"steps\""));
@@ -123,7 +123,7 @@ TEST_CASE("asset: sizes are whole numbers of bytes") {
   CHECK(after([](auto& d) { d["files"][0]["size"] = "5 GB"; }).says("a.json:/files/0/size"));
   CHECK(after([](auto& d) {
           d["files"][0]["unpack"] = "rar";
-        }).says("'rar' is none of tar, zip, gz"));
+        }).says("'rar' is not one of tar, zip, gz"));
 }
 
 TEST_CASE("asset: a list or a manifest stands alone, and has files") {

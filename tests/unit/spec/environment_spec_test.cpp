@@ -77,8 +77,10 @@ TEST_CASE("environment: specs come back from JSON as they were") {
 
 TEST_CASE("environment: an unknown kind names the known ones and nothing else") {
   const auto problem = problem_of([] { one_layer(R"("kind": "spack", "file": "x.yml")"); });
-  CHECK(problem.text ==
-        "e.json:/layers/0/kind: 'spack' is none of host, modules, source, pip, conda, container");
+  CHECK(problem.hint.find("\"pip\" has packages of PyPI") != std::string::npos);
+  CHECK(
+      problem.text ==
+      "e.json:/layers/0/kind: 'spack' is not one of host, modules, source, pip, conda, container");
 }
 
 TEST_CASE("environment: the code lies beneath the recipe") {
@@ -100,7 +102,7 @@ TEST_CASE("environment: what is wrong in a layer is told") {
         }).says("e.json:/layers/0/commands: unknown key 'commands'"));
   CHECK(problem_of([] {
           one_layer(cmake_layer + R"(, "languages": ["rust"])");
-        }).says("e.json:/layers/0/languages/0: 'rust' is none of c, c++, fortran"));
+        }).says("e.json:/layers/0/languages/0: 'rust' is not one of c, c++, fortran"));
   CHECK(problem_of([] {
           one_layer(cmake_layer + R"(, "options": {"-A": 1})");
         }).says("e.json:/layers/0/options/-A: '-A' is not the name of a variable"));
@@ -168,7 +170,7 @@ TEST_CASE("environment: what is wrong with images and packages of conda is told"
         }).says("'--rm x' is not an image"));
   CHECK(problem_of([] {
           one_layer(R"("kind": "container", "image": "x", "engines": ["lxc"])");
-        }).says("'lxc' is none of apptainer, singularity, podman, docker"));
+        }).says("'lxc' is not one of apptainer, singularity, podman, docker"));
   CHECK(problem_of([] {
           one_layer(R"("kind": "container", "image": "x", "binds": ["data"])");
         }).says("'data' is not a bind"));

@@ -100,7 +100,7 @@ TEST_CASE("parameter: none of the values suggests the nearest") {
   Parameter reduction = of_type(ParameterType::enumeration);
   reduction.values = {"ordered", "fast"};
   const auto problem = problem_of([&] { parse_parameter(reduction, "orderd"); });
-  CHECK(problem.text == "parameter 'it': 'orderd' is none of ordered, fast");
+  CHECK(problem.text == "parameter 'it': 'orderd' is not one of ordered, fast");
   CHECK(problem.hint == "did you mean 'ordered'?");
 }
 

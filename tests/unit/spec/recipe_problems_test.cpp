@@ -57,6 +57,7 @@ TEST_CASE("recipe: two keys the same are refused") {
 TEST_CASE("recipe: schema must be there and be 1") {
   CHECK_ONLY_PROBLEM(after([](auto& d) { d.erase("schema"); }),
                      "recipes/x.json:/: 'schema' is missing");
+  CHECK(after([](auto& d) { d.erase("schema"); }).hint == R"(write "schema": 1)");
   CHECK_ONLY_PROBLEM(after([](auto& d) { d["schema"] = "1"; }),
                      "recipes/x.json:/schema: must be an integer, not \"1\"");
   CHECK_ONLY_PROBLEM(after([](auto& d) { d["schema"] = 0; }),
@@ -89,7 +90,7 @@ TEST_CASE("recipe: all problems are told at once") {
   CHECK(problem.says("recipes/x.json:/name: 'Bad Name' is not a name"));
   CHECK(problem.says("recipes/x.json:/stages/0/rnu: unknown key 'rnu'"));
   CHECK(problem.says("recipes/x.json:/parameters/epochs/default: 99 is above its maximum 10"));
-  CHECK(problem.says("recipes/x.json:/require: 'bitwize' is none of tolerance, ulp, bitwise"));
+  CHECK(problem.says("recipes/x.json:/require: 'bitwize' is not one of tolerance, ulp, bitwise"));
 }
 
 TEST_CASE("recipe: parameters that contradict themselves are refused") {
@@ -99,7 +100,7 @@ TEST_CASE("recipe: parameters that contradict themselves are refused") {
       after([](auto& d) { d["parameters"]["epochs"]["default"] = 1.5; }),
       "recipes/x.json:/parameters/epochs/default: 1.5 is not an integer from 1 to 10");
   CHECK_ONLY_PROBLEM(after([](auto& d) { d["parameters"]["mode"]["default"] = "slow"; }),
-                     "recipes/x.json:/parameters/mode/default: 'slow' is none of ordered, fast");
+                     "recipes/x.json:/parameters/mode/default: 'slow' is not one of ordered, fast");
   CHECK(after([](auto& d) {
           d["parameters"]["epochs"]["min"] = 20;
         }).says("/parameters/epochs/min: the minimum is above the maximum"));
@@ -119,12 +120,13 @@ TEST_CASE("recipe: parameters that contradict themselves are refused") {
         }).says("/parameters/mode/values/1: 'ordered' stands twice"));
   CHECK_ONLY_PROBLEM(after([](auto& d) { d["parameters"]["epochs"].erase("default"); }),
                      "recipes/x.json:/parameters/epochs: 'default' is missing");
-  CHECK_ONLY_PROBLEM(after([](auto& d) { d["parameters"]["mode"]["type"] = "enumm"; }),
-                     "recipes/x.json:/parameters/mode/type: 'enumm' is none of int, float, bool, "
-                     "string, enum, list");
+  CHECK_ONLY_PROBLEM(
+      after([](auto& d) { d["parameters"]["mode"]["type"] = "enumm"; }),
+      "recipes/x.json:/parameters/mode/type: 'enumm' is not one of int, float, bool, "
+      "string, enum, list");
   CHECK_ONLY_PROBLEM(
       after([](auto& d) { d["parameters"]["mode"]["affects"] = "results"; }),
-      "recipes/x.json:/parameters/mode/affects: 'results' is none of result, execution");
+      "recipes/x.json:/parameters/mode/affects: 'results' is not one of result, execution");
   CHECK(after([](auto& d) {
           d["parameters"]["Epochs"] = d["parameters"]["epochs"];
         }).says("/parameters/Epochs: 'Epochs' is not a name"));
@@ -175,13 +177,21 @@ TEST_CASE("recipe: metrics and tolerances are checked") {
         }).says("/metrics/loss/margin: must be a finite number"));
   CHECK(after([](auto& d) {
           d["metrics"]["loss"]["from"] = "xml";
-        }).says("/metrics/loss/from: 'xml' is none of jsonl, regex, key_value, csv"));
+        }).says("/metrics/loss/from: 'xml' is not one of jsonl, regex, key_value, csv"));
   CHECK(after([](auto& d) {
           d["metrics"]["loss"]["better"] = "lowest";
-        }).says("/metrics/loss/better: 'lowest' is none of none, lower, higher"));
+        }).says("/metrics/loss/better: 'lowest' is not one of none, lower, higher"));
+  CHECK_THAT(after([](auto& d) { d["metrics"]["loss"]["better"] = "min"; }).hint,
+             Catch::Contains("\"lower\" where a smaller value is better"));
+  const auto tolerance = after([](auto& d) {
+    d["metrics"]["loss"]["tolerance"] = 1e-6;
+    d["metrics"]["loss"]["better"] = "min";
+  });
+  CHECK(tolerance.says("/metrics/loss/tolerance: must be an object, not number (such as {"));
+  CHECK_THAT(tolerance.hint, Catch::Contains("\"lower\" where"));
   CHECK(after([](auto& d) {
           d["metrics"]["loss"]["kind"] = "speed";
-        }).says("/metrics/loss/kind: 'speed' is none of result, performance"));
+        }).says("/metrics/loss/kind: 'speed' is not one of result, performance"));
   CHECK(after([](auto& d) {
           d["metrics"]["loss"]["warmup"] = -1;
         }).says("/metrics/loss/warmup: -1 is out of range"));
@@ -199,10 +209,10 @@ TEST_CASE("recipe: what refers to other parts must find them") {
   CHECK(compare.hint == "did you mean 'weights.h5'?");
   CHECK(after([](auto& d) {
           d["compare"]["x.h5"] = {{"as", "pickle"}};
-        }).says("/compare/x.h5/as: 'pickle' is none of hdf5, netcdf, npy,"));
+        }).says("/compare/x.h5/as: 'pickle' is not one of hdf5, netcdf, npy,"));
   CHECK(after([](auto& d) {
           d["compare"]["x.h5"]["predictions"]["d"] = "argmin";
-        }).says("/compare/x.h5/predictions/d: 'argmin' is none of labels, argmax"));
+        }).says("/compare/x.h5/predictions/d: 'argmin' is not one of labels, argmax"));
   CHECK(after([](auto& d) {
           d["compare"]["x.h5"] = {{"as", "bytes"}, {"predictions", {{"d", "labels"}}}};
         }).says("/compare/x.h5: bytes have no arrays"));
@@ -257,7 +267,7 @@ TEST_CASE("recipe: lists that cannot be meant are refused") {
   using Json = nlohmann::ordered_json;
   CHECK(list({{"type", "list"}, {"default", {1}}}).says("/parameters/widths: 'of' is missing"));
   CHECK(list({{"type", "list"}, {"of", "list"}, {"default", Json::array()}})
-            .says("/parameters/widths/of: 'list' is none of int, float, bool, string"));
+            .says("/parameters/widths/of: 'list' is not one of int, float, bool, string"));
   CHECK(list({{"type", "list"}, {"of", "int"}, {"default", 1}})
             .says("/parameters/widths/default: 1 is not an array"));
   CHECK(list({{"type", "list"}, {"of", "int"}, {"default", {1, "a"}}})

@@ -92,7 +92,7 @@ TEST_CASE("record: a missing member, a wrong type and an unknown state are told 
   const auto problem = problem_of([&] { spec::parse_run_record(document.dump(), "record.json"); });
   CHECK(problem.lines() == 5);
   CHECK(problem.says("record.json:/: 'user' is missing"));
-  CHECK(problem.says("record.json:/state: 'done' is none of planned, running, ok"));
+  CHECK(problem.says("record.json:/state: 'done' is not one of planned, running, ok"));
   CHECK(problem.says("record.json:/metrics/0/points: must be an integer that is not negative"));
   CHECK(problem.says("record.json:/hosts/0/cpu/cores: 5000000000 is out of range"));
   CHECK(problem.says("record.json:/extra: unknown key 'extra'"));
@@ -164,7 +164,7 @@ TEST_CASE(
   CHECK(problem.lines() == 5);
   CHECK(problem.says("r:/hosts/0/cpu/threads: must be an integer"));
   CHECK(problem.says("r:/outputs/0: 'digest' is missing"));
-  CHECK(problem.says("r:/state: 'done' is none of planned, running, ok"));
+  CHECK(problem.says("r:/state: 'done' is not one of planned, running, ok"));
   CHECK(problem.says("r:/: 'user' is missing"));
   CHECK(problem_of([&] { spec::parse_run_summary("{\"schema\": 1, \"run_id", "r"); }).says("r:1:"));
 }

@@ -121,7 +121,7 @@ TEST_CASE("stage: run is an argument vector or says that it wants a shell") {
 
 TEST_CASE("stage: wrong types and words are told") {
   CHECK(with(0, "cache", "yes").says("/stages/0/cache: must be true or false"));
-  CHECK(with(0, "code", "move").says("/stages/0/code: 'move' is none of copy"));
+  CHECK(with(0, "code", "move").says("/stages/0/code: 'move' is not one of copy"));
   CHECK(with(0, "needs", "simulate").says("/stages/0/needs: must be an array, not string"));
 }
 

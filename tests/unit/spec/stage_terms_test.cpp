@@ -112,7 +112,7 @@ TEST_CASE("stage: what is worth another try is read strictly") {
   CHECK(problem.says("/stages/1/retry/exit_codes/0: 0 is not an exit status of a failure"));
   CHECK(problem.says("/stages/1/retry/exit_codes/1: 256 is not an exit status of a failure"));
   CHECK(problem.says("/stages/1/retry/signals/0: 'SIGBUZ' is not a signal"));
-  CHECK(problem.says("/stages/1/retry/limits/0: 'memory' is none of time, silence"));
+  CHECK(problem.says("/stages/1/retry/limits/0: 'memory' is not one of time, silence"));
   CHECK(problem.says("/stages/1/retry/logs/0: is not a regular expression: at position 2"));
   CHECK(problem_with("retry", {{"times", 1}}).says("/stages/1/retry: names no failure"));
   CHECK(problem_with("retry", {{"times", 101}, {"logs", {"a"}}}).says("101 is out of range"));

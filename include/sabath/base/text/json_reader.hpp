@@ -18,7 +18,8 @@ class JsonProblems {
   explicit JsonProblems(std::string origin) : origin_(std::move(origin)) {}
   void add(const std::string& pointer, const std::string& problem, const std::string& hint = {});
   bool empty() const noexcept { return messages_.empty(); }
-  /// Error{usage} with one line "origin:pointer: problem" for each problem, if there are any.
+  /// Error{usage} with one line "origin:pointer: problem" for each problem, if there are any. The
+  /// first hint is the error's; a further one stands behind its problem.
   void throw_if_any() const;
   const std::string& origin() const noexcept { return origin_; }
 
@@ -42,7 +43,7 @@ class JsonReader {
 
   /// The member `key` of an object; a missing one is a problem (then `exists()` is false and reads
   /// give defaults).
-  JsonReader required(std::string_view key);
+  JsonReader required(std::string_view key, const std::string& hint = {});
   /// The member `key`, or a reader for which `exists()` is false, silently. A JSON null counts as
   /// missing.
   JsonReader optional(std::string_view key);
@@ -67,9 +68,9 @@ class JsonReader {
   double number();  ///< any JSON number, and "NaN", "Infinity", "-Infinity" as strings
   bool boolean();
   std::vector<std::string> strings();
-  /// `string()` that must be one of `values`; else a problem with the nearest one, and the first is
-  /// returned.
-  std::string one_of(const std::vector<std::string>& values);
+  /// `string()` that must be one of `values`; else a problem with the nearest one, or `hint`, and
+  /// the first is returned.
+  std::string one_of(const std::vector<std::string>& values, const std::string& hint = {});
   /// `string()` that must be a safe name, or a safe relative path.
   std::string name();
   std::string relative_path(bool may_be_folder = false);

@@ -53,7 +53,9 @@ void note_ended(const std::vector<batch::WatchedRun>& runs, base::Observer& obse
 }
 
 int run_cancel(const std::vector<std::string>& what, Workspace& workspace) {
-  const auto seen = watch(runs_to_watch(what, workspace), workspace);
+  const auto runs = runs_to_watch(what, workspace);
+  const WatchedStudies studies = studies_to_watch(what, runs, workspace);
+  const auto seen = watch(runs, workspace);
   seen->look(workspace.stop());
   note_ended(seen->runs(), workspace.observer());
   std::optional<base::Error> problem;
@@ -66,7 +68,8 @@ int run_cancel(const std::vector<std::string>& what, Workspace& workspace) {
   forget_what_was_said(seen->runs(), workspace);
   wait_for(*seen, moment, workspace);
   keep_seen(*seen, workspace);
-  workspace.answer(workspace.json() ? watch_json(seen->runs()) : watch_text(seen->runs(), false));
+  workspace.answer(workspace.json() ? watch_json(seen->runs())
+                                    : watch_text(seen->runs(), false, studies));
   if (seen->going_on() > 0)
     workspace.observer().note("running runs end their stages first; 'sabath wait' waits for them");
   if (problem) throw base::Error(*problem);

@@ -210,7 +210,8 @@ std::map<std::string, std::string> assignments(std::string_view option,
     require_utf8(option, text);
     const auto sign = text.find('=');
     if (sign == std::string::npos || sign == 0) {
-      throw usage_error(place + base::printable(text) + "' is not NAME=VALUE");
+      throw usage_error(place + base::printable(text) + "' is not NAME=VALUE",
+                        "such as '" + std::string(option) + " epochs=10'");
     }
     const std::string name = text.substr(0, sign);
     if (!set.emplace(name, text.substr(sign + 1)).second) {

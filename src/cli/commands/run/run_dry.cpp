@@ -176,7 +176,9 @@ int show_dry_run(const RunOptions& options,
   planning::RunRequest one = request;
   for (const auto& set : planning::settings_of(points)) {
     one.set = set;
-    planning::check_due(one, planning::resolve_parameters(one.recipe, one.set, one.named));
+    const spec::RunPlan planned = planning::RecipePreparer::dry_run(one);
+    for (const auto& [role, asset] : one.recipe.datasets_for(planned.parameters))
+      workspace.documents().asset(asset);
   }
   const spec::RunPlan plan = planning::RecipePreparer::dry_run(first);
   std::optional<analysis::StudyPower> power;

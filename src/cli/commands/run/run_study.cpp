@@ -28,7 +28,7 @@ void add_sweep(const planning::RunRequest& request,
   const std::string place = "--sweep: '" + base::printable(text) + "' ";
   const auto sign = text.find('=');
   if (sign == std::string::npos || sign == 0) {
-    throw usage_error(place + "is not NAME=VALUE,VALUE,...");
+    throw usage_error(place + "is not NAME=VALUE,VALUE,...", "such as '--sweep epochs=1,2,4'");
   }
   const std::string name = text.substr(0, sign);
   if (lists.contains(name)) {
@@ -45,8 +45,13 @@ void add_sweep(const planning::RunRequest& request,
           place + "has an empty value",
           "values that are empty, or have a comma, can stand in a study of the recipe");
     }
-    values.push_back(
-        planning::resolve_parameters(request.recipe, {{name, word}}, request.named).at(name));
+    try {
+      values.push_back(
+          planning::resolve_parameters(request.recipe, {{name, word}}, request.named).at(name));
+    } catch (const Error& error) {
+      if (parameter == nullptr || word.find("..") == std::string::npos) throw;
+      throw usage_error(error.what(), "--sweep takes values, no range: such as " + name + "=1,2,3");
+    }
   }
 }
 
@@ -120,7 +125,8 @@ int answer_study(const CarriedOut& made, Workspace& workspace) {
   const spec::StudyPlan& plan = made.study.plan;
   if (plan.site && !made.over) {
     const std::vector<batch::WatchedRun> runs = runs_to_watch({plan.study_id}, workspace);
-    workspace.answer(workspace.json() ? watch_json(runs) : watch_text(runs, false));
+    const WatchedStudies studies = studies_to_watch({plan.study_id}, runs, workspace);
+    workspace.answer(workspace.json() ? watch_json(runs) : watch_text(runs, false, studies));
     return workspace.stop().stop_requested() ? exit_interrupted : exit_done;
   }
   workspace.answer(study_answer(made.study, workspace.json()));

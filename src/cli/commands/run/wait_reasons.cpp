@@ -74,7 +74,10 @@ void WaitReasons::tell(const std::vector<batch::WatchedRun>& runs) {
   for (const auto& [kind, reasons] : stuck) {
     if (!warned_.insert(kind).second) continue;
     workspace_.observer().warn(reasons_text(reasons) + stays_so,
-                               "'" + cancel_command(reasons) + "' ends what cannot start");
+                               "'" + cancel_command(reasons) +
+                                   "' ends what cannot start; where the reason is a limit, lower "
+                                   "\"resources\" of the site (time, cpus, nodes, memory), or "
+                                   "change its \"request\"");
   }
   std::set<std::string> reasons;
   for (const auto& [reason, members] : waiting)

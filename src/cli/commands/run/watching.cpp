@@ -447,8 +447,9 @@ std::string watch_text(const std::vector<batch::WatchedRun>& runs,
     }
     const auto found = std::ranges::find(whole, study, &WatchedStudy::id);
     const std::size_t left = found == whole.end() ? 0 : not_run(*found, members);
-    text += "study " + base::printable(study) + ": " + counts_line(members, left) + "\n" +
-            rows_text(members, every);
+    // Without the whole study these are some of its runs.
+    text += std::string(found == whole.end() ? "of study " : "study ") + base::printable(study) +
+            ": " + counts_line(members, left) + "\n" + rows_text(members, every);
     if (left > 0 && !found->is_driven) {
       text += std::to_string(left) + " of " + std::to_string(found->points) +
               " runs were not run: sabath run --resume " + base::printable(study) + "\n";

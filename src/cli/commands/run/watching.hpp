@@ -85,8 +85,9 @@ std::string counts_line(const std::vector<batch::WatchedRun>& runs, std::size_t 
 std::string counts_line(const std::map<spec::RunState, std::size_t>& counts,
                         const std::string& why_planned,
                         std::size_t left);
-/// The counts of each study and of the runs without one, and the runs that somebody should look at.
-/// Runs that wait for what usually does not pass by itself come first. All runs with `every`.
+/// The counts of each study, or of some runs "of study X", and of the runs without one, and the
+/// runs that somebody should look at. Runs that wait for what usually does not pass by itself come
+/// first. All runs with `every`.
 std::string watch_text(const std::vector<batch::WatchedRun>& runs,
                        bool every,
                        const WatchedStudies& studies = {});
