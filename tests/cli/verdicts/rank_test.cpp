@@ -94,6 +94,45 @@ TEST_CASE("cli: a sweep is ranked by its first metric with a direction, and by w
   CHECK(ranked(sabath, {"--metric", "go/loss", "--by", "lr"})["groups"] == ranking["groups"]);
 }
 
+TEST_CASE("cli: the report of a sweep begins with its ranking and a plot for each parameter") {
+  const Sabath sabath;
+  run(sabath, {"--sweep", "lr=0.01,0.1,1,2", "--seeds", "1..3"});
+  const auto reported = [&](const std::string& name, const std::vector<std::string>& further) {
+    std::vector<std::string> words{
+        "report", "recipe=sweep", "-o", (sabath.folder() / name).string()};
+    words.insert(words.end(), further.begin(), further.end());
+    done(sabath, words);
+    return text_of(sabath.folder() / name);
+  };
+  const std::string page = reported("a.html", {});
+  CHECK_THAT(page,
+             Contains("<strong>RANKED</strong>") && Contains("go/loss: lr 2 is best") &&
+                 Contains("go/loss over lr") && Contains("lr 0.01: n = 3"));
+  CHECK(page.find("id=\"ranking\"") < page.find("id=\"results\""));
+  CHECK_THAT(page, !Contains("NOT IDENTICAL"));
+  const std::string markdown = reported("a.md", {});
+  CHECK_THAT(markdown, Contains("**RANKED**") && Contains("## Ranking"));
+  const json document = json::parse(reported("a.json", {}));
+  CHECK(document["verdict"] == "RANKED");
+  CHECK(document["ranking"]["groups"].size() == 4);
+  CHECK(json::parse(reported("b.json", {"--by", "lr"}))["verdict"] == "RANKED");
+  // Grouped by something else, it answers that.
+  const json by_host = json::parse(reported("c.json", {"--by", "host", "--across", "lr"}));
+  CHECK_FALSE(by_host.contains("ranking"));
+}
+
+TEST_CASE("cli: a report of runs whose result no parameter affects has no ranking") {
+  const Sabath sabath;
+  run(sabath, {"--sweep", "threads=1,2", "--seeds", "1..2"});
+  const std::string file = (sabath.folder() / "a.json").string();
+  done(sabath, {"report", "recipe=sweep", "-o", file});
+  CHECK(json::parse(text_of(file))["verdict"] == "NOT IDENTICAL");
+  done(sabath, {"report", "recipe=sweep", "--by", "threads", "-o", file});
+  CHECK_FALSE(json::parse(text_of(file)).contains("ranking"));
+  // Asked for, it is made.
+  CHECK(ranked(sabath)["by"] == json{"threads"});
+}
+
 TEST_CASE("cli: groups that the rules exclude are listed with the reason") {
   const Sabath sabath;
   run(sabath, {"--sweep", "lr=1,2", "--seeds", "1..3"});
