@@ -1,12 +1,17 @@
 #include "group_values.hpp"
+#include "metric_samples.hpp"
 
 #include <sabath/analysis/group_selection.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/process/parallel.hpp>
+#include <sabath/base/text/pieces.hpp>
+#include <sabath/base/text/text_table.hpp>
+#include <sabath/base/text/value_order.hpp>
 #include <sabath/compare/compare_groups.hpp>
 #include <sabath/compare/performance_facts.hpp>
 #include <sabath/home/run_files.hpp>
 #include <sabath/spec/run_record.hpp>
+#include <sabath/spec/shown_value.hpp>
 
 #include <fmt/format.h>
 
@@ -178,6 +183,70 @@ void note_separating_keys(const std::vector<RunRow>& a,
   }
 }
 
+/// "0.1, 0.2"
+std::string values_text(const std::set<std::string>& values) {
+  constexpr std::size_t most = 4;
+  std::vector<std::string> shown(values.begin(), values.end());
+  std::ranges::sort(shown, base::value_before);
+  if (shown.size() > most) shown.resize(most);
+  return base::joined(shown, ", ", spec::shown_text) +
+         (values.size() > most ? fmt::format(" and {} more", values.size() - most) : "");
+}
+
+/// Parameters whose values on one side are not those on the other.
+std::vector<spec::Change> differing_parameters(const std::vector<RunRow>& a,
+                                               const std::vector<RunRow>& b,
+                                               const CommonTerms& terms,
+                                               const catalog::Catalog& catalog) {
+  std::vector<spec::Change> differing;
+  for (const std::string& name : terms.parameters) {
+    const std::set<std::string> of_a = distinct_values(a, "param." + name, catalog);
+    const std::set<std::string> of_b = distinct_values(b, "param." + name, catalog);
+    if (of_a != of_b) differing.push_back({name, values_text(of_a), values_text(of_b)});
+  }
+  return differing;
+}
+
+/// One seed on both sides shows no chance; nor do values that are missing.
+void limit_verdict(const RunSamples& samples,
+                   const compare::RunValues& metric,
+                   std::size_t without,
+                   spec::BetterFinding& finding) {
+  std::string why;
+  if (samples.one_seed && !metric.performance) {
+    why = "all runs have one seed";
+  } else if (without > 0) {
+    why = fmt::format(
+        "{} {} no finite value", base::counted(without, "run"), without == 1 ? "has" : "have");
+  }
+  if (why.empty()) return;
+  finding.verdict = spec::Verdict::inconclusive;
+  finding.reason = why + "; " + finding.reason;
+}
+
+/// RESULT is then whether B is better.
+void judge_better_side(const std::vector<RunRow>& runs,
+                       const std::vector<std::uint32_t>& sides,
+                       const compare::GroupsToCompare& groups,
+                       const std::string& name,
+                       spec::GroupComparison& comparison) {
+  const compare::RunValues& metric = named_metric(groups.metrics, name, "--better");
+  require_direction(groups.metrics, metric, "--better");
+  const RunSamples samples = samples_by_seed(runs, metric.performance);
+  std::vector<std::vector<std::size_t>> of_side(2);
+  for (std::size_t run = 0; run < runs.size(); ++run)
+    of_side[sides[run]].push_back(run);
+  const MetricSamples a = samples_of(metric, samples, of_side[0]);
+  const MetricSamples b = samples_of(metric, samples, of_side[1]);
+  spec::BetterFinding& finding = comparison.better.emplace(
+      compare::judge_better(a.means, b.means, metric.better, groups.alpha));
+  finding.metric = metric.name;
+  limit_verdict(samples, metric, a.without + b.without, finding);
+  comparison.required = "B is better than A by " + metric.name;
+  comparison.result = finding.verdict;
+  comparison.reason = metric.name + ": " + finding.reason;
+}
+
 }  // namespace
 
 spec::GroupComparison compare_sides(const std::vector<RunRow>& a,
@@ -203,7 +272,9 @@ spec::GroupComparison compare_sides(const std::vector<RunRow>& a,
                           of_a.empty() ? "A" : "B");
     return partial;
   }
-  const auto terms = comparable(runs, request.across, catalog, partial);
+  std::set<std::string> allowed = request.across;
+  if (!request.better.empty()) allowed.insert("parameters");
+  const auto terms = comparable(runs, allowed, catalog, partial);
   if (!terms) return partial;
   compare::GroupsToCompare groups = groups_of(runs, *terms, request, catalog, partial);
   groups.factors = {{{"side", 2, sides}, {"A", "B"}}};
@@ -228,7 +299,12 @@ spec::GroupComparison compare_sides(const std::vector<RunRow>& a,
   }
   spec::GroupComparison comparison = compare::compare_groups(groups);
   complete(comparison, partial, *terms);
-  if (groups.require) compare_in_full(runs, request, *groups.require, comparison);
+  if (!request.better.empty()) {
+    judge_better_side(runs, sides, groups, request.better, comparison);
+    comparison.better->parameters = differing_parameters(of_a, of_b, *terms, catalog);
+  } else if (groups.require) {
+    compare_in_full(runs, request, *groups.require, comparison);
+  }
   if (request.reference)
     comparison.reference = *request.reference == compare::ReferenceSide::a ? "a" : "b";
   note_separating_keys(of_a, of_b, *terms, catalog, comparison);

@@ -58,13 +58,6 @@ compare::NamedFactor factor_of(const std::string& name, const Values& values) {
   return factor;
 }
 
-void shorten_digests(compare::NamedFactor& factor) {
-  constexpr std::string_view prefix = "sha256:";
-  for (std::string& name : factor.names) {
-    if (name.starts_with(prefix)) name = name.substr(prefix.size(), 12);
-  }
-}
-
 /// Keys of these runs that `key` may mean, including items of the last record.
 std::vector<std::string> near_keys(const std::string& key,
                                    const std::vector<RunRow>& runs,
@@ -97,9 +90,19 @@ std::vector<RunRow> runs_to_judge(const std::vector<RunRow>& runs,
   return complete_runs(runs, request, catalog, partial);
 }
 
+std::vector<std::string> shown_levels(std::vector<std::string> levels) {
+  constexpr std::string_view prefix = "sha256:";
+  constexpr std::size_t shown = 12;
+  for (std::string& level : levels) {
+    if (level.starts_with(prefix)) level = level.substr(prefix.size(), shown);
+  }
+  return levels;
+}
+
 std::vector<std::string> levels_of(const std::vector<RunRow>& runs,
                                    const std::string& key,
-                                   const catalog::Catalog& catalog) {
+                                   const catalog::Catalog& catalog,
+                                   const std::string& option) {
   if (key == "task" && has_tasks(runs)) return tasks_of(runs);
   if (auto values = catalog.values_of(runs, key)) return *std::move(values);
   if (const auto variable = session_variable_of(key)) {
@@ -108,7 +111,7 @@ std::vector<std::string> levels_of(const std::vector<RunRow>& runs,
     return *std::move(values);
   }
   throw Error(ErrorKind::usage,
-              "--by " + base::printable(key) + ": none of the runs has that",
+              option + " " + base::printable(key) + ": none of the runs has that",
               base::did_you_mean(key,
                                  near_keys(key, runs, catalog),
                                  "'sabath help compare' lists what runs can be grouped by"));
@@ -145,7 +148,7 @@ spec::GroupComparison compare_groups(const std::vector<RunRow>& all,
   std::vector<compare::NamedFactor> factors;
   for (const std::string& key : request.by) {
     factors.push_back(factor_of(key, levels_of_counted(all, runs, key, catalog)));
-    shorten_digests(factors.back());
+    factors.back().names = shown_levels(std::move(factors.back().names));
   }
   if (runs.empty()) {
     partial.reason = "no run is complete and to be judged; \"left out\" says why";

@@ -2,6 +2,7 @@
 
 #include <sabath/analysis/compare_pair.hpp>
 #include <sabath/analysis/group_selection.hpp>
+#include <sabath/analysis/rank_runs.hpp>
 #include <sabath/analysis/report_runs.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/process/parallel.hpp>
@@ -39,14 +40,9 @@ void fill_runs(Report& report, const std::vector<RunFacts>& facts) {
 
 void fill_levels(Report& report, const std::vector<RunRow>& runs, const catalog::Catalog& catalog) {
   for (const std::string& key : report.by) {
-    const std::vector<std::string> levels = levels_of(runs, key, catalog);
-    constexpr std::string_view digest = "sha256:";
-    constexpr std::size_t shown = 12;
-    for (std::size_t i = 0; i < runs.size(); ++i) {
-      const bool is_digest = levels[i].starts_with(digest);
-      report.runs[i].levels.push_back(is_digest ? levels[i].substr(digest.size(), shown)
-                                                : levels[i]);
-    }
+    const std::vector<std::string> levels = shown_levels(levels_of(runs, key, catalog));
+    for (std::size_t i = 0; i < runs.size(); ++i)
+      report.runs[i].levels.push_back(levels[i]);
   }
 }
 
@@ -93,6 +89,23 @@ void fill_verdict(Report& report,
   }
 }
 
+/// A sweep asks which setting is best.
+void fill_ranking(Report& report,
+                  const std::vector<RunRow>& runs,
+                  const ReportRequest& request,
+                  const catalog::Catalog& catalog) {
+  if (report.pair || report.groups == std::nullopt) return;
+  RankRequest wanted;
+  wanted.rules.by = request.by;
+  wanted.across = request.across;
+  wanted.named = request.named;
+  try {
+    report.ranking = rank_sweep(runs, wanted, catalog);
+  } catch (const Error& error) {
+    report.notes.push_back(std::string("no ranking: ") + error.what());
+  }
+}
+
 }  // namespace
 
 Report report_runs(const std::vector<RunRow>& runs,
@@ -114,6 +127,7 @@ Report report_runs(const std::vector<RunRow>& runs,
   fill_stages(report, facts);
   fill_charts(report, facts);
   fill_verdict(report, runs, request, catalog);
+  fill_ranking(report, runs, request, catalog);
   return report;
 }
 

@@ -149,6 +149,7 @@ std::string json_answer(const T& document) {
 template std::string json_answer(const spec::Collection&);
 template std::string json_answer(const spec::Comparison&);
 template std::string json_answer(const spec::GroupComparison&);
+template std::string json_answer(const spec::Ranking&);
 template std::string json_answer(const spec::Explanation&);
 template std::string json_answer(const spec::HostFacts&);
 template std::string json_answer(const spec::Asset&);

@@ -1,5 +1,6 @@
 #include "document.hpp"
 
+#include "comparison_parts.hpp"
 #include "plots/axis.hpp"
 
 #include <sabath/base/text/pieces.hpp>
@@ -118,6 +119,11 @@ void set_headline(Document& document, const Report& report) {
     document.reason = run.message.empty() ? "one run; nothing to compare it with" : run.message;
   } else if (report.pair) {
     set_verdict(document, report.pair->result, report.pair->reason);
+  } else if (report.ranking) {
+    document.verdict = result_word(*report.ranking);
+    document.reason = report.ranking->metric + ": " + report.ranking->reason;
+    document.mood =
+        report.ranking->result == "ranked" || report.ranking->result == "tied" ? "good" : "open";
   } else if (report.groups && (report.groups->groups.size() > 1 ||
                                report.groups->result == spec::Verdict::not_comparable)) {
     set_verdict(document, report.groups->result, report.groups->reason);
@@ -305,7 +311,8 @@ Document document_of(const Report& report) {
   document.question = question_of(report);
   set_headline(document, report);
   document.facts = facts_of(report);
-  for (const auto& make : {results_section,
+  for (const auto& make : {ranking_section,
+                           results_section,
                            pair_section,
                            courses_section,
                            groups_section,

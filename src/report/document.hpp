@@ -68,6 +68,7 @@ struct Document {
 Document document_of(const Report& report);
 
 // Sections. One without blocks is left out.
+Section ranking_section(const Report& report);
 Section results_section(const Report& report);
 Section pair_section(const Report& report);
 Section courses_section(const Report& report);

@@ -20,20 +20,7 @@ using base::TextTable;
 using spec::GroupComparison;
 using spec::MetricGroups;
 
-constexpr std::size_t most_groups = 40;   ///< rows of a table or heat map
 constexpr std::size_t most_repeats = 60;  ///< columns of a heat map
-constexpr std::size_t longest_level = 32;
-
-std::string level_text(const std::string& level) {
-  if (level.empty()) return "(none)";
-  if (level.size() <= longest_level) return printable(level);
-  return printable(level.substr(0, longest_level - 3)) + "...";
-}
-
-std::string more_groups(std::size_t all) {
-  if (all <= most_groups) return {};
-  return "... and " + base::counted(all - most_groups, "more group") + " (--json has them all)\n";
-}
 
 char letter(std::size_t number) {
   return static_cast<char>('A' + static_cast<int>(number));
@@ -338,7 +325,42 @@ std::string rcp_text(const GroupComparison& comparison) {
       printable(rcp.seeds_reason));
 }
 
+/// What differs between the sides, and the metric that decides.
+std::string better_text(const GroupComparison& comparison) {
+  const spec::BetterFinding& better = *comparison.better;
+  std::string text;
+  for (const spec::Change& parameter : better.parameters) {
+    text += fmt::format("differs     {}: {} in A, {} in B\n",
+                        printable(parameter.name),
+                        printable(parameter.a),
+                        printable(parameter.b));
+  }
+  if (better.parameters.empty()) text += "differs     no parameter\n";
+  const auto metric =
+      std::ranges::find(comparison.metrics, better.metric, &spec::MetricGroups::name);
+  if (metric == comparison.metrics.end()) return text;
+  text += fmt::format("\n{}, {} is better\n",
+                      printable(spec::shown_title(metric->name, metric->unit, metric->performance)),
+                      spec::to_string(better.better));
+  text += groups_table(comparison, *metric);
+  if (better.paired)
+    text += fmt::format("paired      {} seeds that both sides have\n", better.pairs);
+  return text;
+}
+
 }  // namespace
+
+std::string level_text(const std::string& level) {
+  constexpr std::size_t longest = 32;
+  if (level.empty()) return "(none)";
+  if (level.size() <= longest) return printable(level);
+  return printable(level.substr(0, longest - 3)) + "...";
+}
+
+std::string more_groups(std::size_t all) {
+  if (all <= most_groups) return {};
+  return "... and " + base::counted(all - most_groups, "more group") + " (--json has them all)\n";
+}
 
 std::string groups_text(const GroupComparison& comparison, bool statistics) {
   const std::string recipe = comparison.recipe.empty() ? "(none)" : comparison.recipe;
@@ -351,6 +373,12 @@ std::string groups_text(const GroupComparison& comparison, bool statistics) {
     text += fmt::format("left out    {} ({})\n", left_out.runs, printable(left_out.reason));
   for (const std::string& note : comparison.notes)
     text += "note        " + printable(note) + "\n";
+  if (comparison.better) {
+    return text + better_text(comparison) +
+           fmt::format("\nRESULT      {}: {}\n",
+                       spec::to_string(comparison.result),
+                       printable(comparison.reason));
+  }
   if (!comparison.groups.empty()) {
     text += fmt::format("groups      {}{}\n",
                         comparison.groups.size(),

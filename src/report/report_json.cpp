@@ -124,6 +124,7 @@ std::string write_json(const Report& report) {
                {"notes", report.notes},
                {"metrics", report.metrics},
                {"runs", std::move(runs)}};
+  if (report.ranking) json["ranking"] = spec::to_json(*report.ranking);
   if (report.pair) json["pair"] = spec::to_json(*report.pair);
   if (report.groups) json["groups"] = spec::to_json(*report.groups);
   json["courses"] = report.courses;

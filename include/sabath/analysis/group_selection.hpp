@@ -33,14 +33,19 @@ spec::GroupComparison compare_groups(const std::vector<catalog::RunRow>& runs,
                                      const catalog::Catalog& catalog);
 
 /// Values of the runs for a key of GroupsRequest::by; empty where a run has none. Throws
-/// Error{usage} for a key that no run has.
+/// Error{usage}, which begins with `option`, for a key that no run has.
 std::vector<std::string> levels_of(const std::vector<catalog::RunRow>& runs,
                                    const std::string& key,
-                                   const catalog::Catalog& catalog);
+                                   const catalog::Catalog& catalog,
+                                   const std::string& option = "--by");
+
+/// Levels as a table shows them: of a digest the first digits.
+std::vector<std::string> shown_levels(std::vector<std::string> levels);
 
 /// Compares two selections as the groups A and B, with all statistics and PERFORMANCE. One run
-/// against several is compared with their prediction interval. Ignores `request.by`. Throws
-/// Error{usage} for a run that is on both sides.
+/// against several is compared with their prediction interval. Ignores `request.by`. With
+/// `request.better` the result is whether B is better by that metric. Throws Error{usage} for a run
+/// that is on both sides, and for a metric that cannot be better.
 spec::GroupComparison compare_sides(const std::vector<catalog::RunRow>& a,
                                     const std::vector<catalog::RunRow>& b,
                                     const GroupsRequest& request,

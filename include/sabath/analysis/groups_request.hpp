@@ -27,7 +27,10 @@ struct GroupsRequest {
   std::optional<spec::Baseline> baseline{};
   std::string baseline_file{};
   std::optional<compare::ReferenceSide> reference{};  ///< of two sides; else they are peers
-  NamedRuns named{};                                  ///< `by` and `across` are added to it
+  /// Of two sides: the metric by which B must be better than A, as NAME or STAGE/NAME. Parameters
+  /// may then differ. Empty: whether the sides agree.
+  std::string better{};
+  NamedRuns named{};  ///< `by` and `across` are added to it
 };
 
 }  // namespace sabath::analysis

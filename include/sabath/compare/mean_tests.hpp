@@ -27,6 +27,17 @@ struct Welch {
 /// are zero. Also where a mean, a standard deviation or the difference is not finite.
 std::optional<Welch> welch_test(const Moments& a, const Moments& b);
 
+/// Student's t test of pairs by their differences; freedom is n - 1. Returns nothing as
+/// `welch_test` does.
+std::optional<Welch> paired_test(const Moments& differences);
+
+/// Interval of the true difference at 1 - alpha.
+Interval difference_interval(const Welch& test, double alpha = 0.05);
+
+/// mean +- t(1 - alpha/2, n - 1) * s / sqrt(n). Returns nothing for fewer than two values, or where
+/// the mean or the spread is not finite.
+std::optional<Interval> mean_interval(const Moments& values, double alpha = 0.05);
+
 /// Two one-sided tests: do the means differ by less than a margin?
 struct Equivalence {
   double margin = 0;
@@ -43,6 +54,9 @@ std::optional<Equivalence> equivalence_test(const Moments& a,
                                             const Moments& b,
                                             double margin,
                                             double alpha = 0.05);
+
+/// The same of a difference with its error. The margin is not negative.
+Equivalence equivalence_test(const Welch& test, double margin, double alpha = 0.05);
 
 /// Difference of the means in pooled standard deviations, without the bias of small groups: (mean a
 /// - mean b) / s * Gamma(f/2) / (sqrt(f/2) Gamma((f-1)/2)), f = n + m - 2 (L. V. Hedges, J. Educ.

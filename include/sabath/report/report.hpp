@@ -101,6 +101,9 @@ struct Report {
   spec::RunCount count{};                  ///< of `runs`, as in every other command
   std::optional<spec::Comparison> pair{};  ///< of exactly two runs
   std::optional<spec::GroupComparison> groups{};
+  /// Of a sweep: runs in which a parameter varies that affects the result. The report begins with
+  /// it.
+  std::optional<spec::Ranking> ranking{};
   std::vector<std::string> notes{};  ///< what could not be read, or was left out
   std::vector<Chart> courses{};      ///< of metrics over steps
   std::vector<Chart> usage{};        ///< over time

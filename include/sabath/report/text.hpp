@@ -27,8 +27,11 @@ std::string comparison_text(const spec::Comparison& comparison, const std::strin
 std::string files_text(const spec::Comparison& comparison);
 /// For each metric: the table of groups, the split of its variance, its classes, and a heat map of
 /// groups by repeats. Shows the first forty groups. `statistics` adds the results of all tests of
-/// two sides.
+/// two sides. If the question was whether B is better, shows the metric of that alone.
 std::string groups_text(const spec::GroupComparison& comparison, bool statistics = false);
+/// The groups in order with intervals and distances from the best, and what was excluded. Shows the
+/// first forty groups.
+std::string ranking_text(const spec::Ranking& ranking);
 /// Hybrids that were made, their verdicts, and the cause.
 std::string explanation_text(const spec::Explanation& explanation);
 struct RecordView {

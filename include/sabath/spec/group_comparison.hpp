@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sabath/spec/comparison.hpp>
+#include <sabath/spec/explanation.hpp>
 #include <sabath/spec/run_count.hpp>
 
 #include <nlohmann/json_fwd.hpp>
@@ -8,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sabath::spec {
@@ -121,6 +123,27 @@ struct RcpFinding {
   std::string seeds_reason{};
 };
 
+/// `compare A B --better METRIC`: is B better than A beyond chance?
+struct BetterFinding {
+  std::string metric{};  ///< "train/loss"
+  Better better = Better::none;
+  bool paired = false;    ///< the difference is that of seeds that both sides have
+  std::uint64_t n_a = 0;  ///< seeds, or runs where one seed is not known
+  std::uint64_t n_b = 0;
+  std::uint64_t pairs = 0;
+  std::optional<double> mean_a{};
+  std::optional<double> mean_b{};
+  std::optional<double> difference{};  ///< mean of B - mean of A; of the pairs where paired
+  std::optional<double> low{};         ///< at 90 %
+  std::optional<double> high{};
+  std::optional<double> p_better{};  ///< one-sided
+  std::optional<double> p_worse{};
+  std::optional<std::uint64_t> runs_needed{};  ///< a side
+  std::vector<Change> parameters{};            ///< that differ between the sides
+  Verdict verdict = Verdict::inconclusive;
+  std::string reason{};
+};
+
 struct MetricGroups {
   std::string name{};  ///< "train/accuracy"
   std::string unit{};
@@ -163,8 +186,102 @@ struct GroupComparison {
   std::optional<Verdict> performance_verdict{};
   std::string performance_reason{};
   std::optional<RcpFinding> rcp{};
+  std::optional<BetterFinding> better{};
 };
 
 nlohmann::ordered_json to_json(const GroupComparison& comparison);
+
+/// Which seeds a group must have.
+struct RankingSeeds {
+  int at_least = 1;
+  bool same = false;  ///< those that most groups have
+
+  bool operator==(const RankingSeeds&) const = default;
+};
+
+/// What a run must reach.
+struct RankingTarget {
+  std::string metric{};  ///< empty: the one that is ranked
+  std::optional<double> at_most{};
+  std::optional<double> at_least{};
+
+  bool operator==(const RankingTarget&) const = default;
+  bool exists() const { return at_most || at_least; }
+  bool reached_by(double value) const {
+    return (!at_most || value <= *at_most) && (!at_least || value >= *at_least);
+  }
+};
+
+/// Rules of a ranking, as a document (docs/formats/ranking.md).
+struct RankingRules {
+  std::string metric{};              ///< empty: the recipe's first that has a direction
+  std::string better{};              ///< "lower" or "higher"; empty: as the recipe says
+  std::vector<std::string> by{};     ///< empty: the parameters that vary
+  std::vector<std::string> fixed{};  ///< keys as of `by`
+  RankingSeeds seeds{};
+  RankingTarget target{};          ///< without a bound: none
+  std::optional<double> margin{};  ///< absent: that of the recipe
+};
+
+/// Reads strictly. `origin` (a path) begins every message. Throws Error{usage} with all problems.
+RankingRules parse_ranking_rules(std::string_view text, const std::string& origin);
+
+/// How a group compares with the best one.
+enum class Standing { best, tied, behind, undecided };
+constexpr auto words_of(Standing) {
+  return std::to_array<std::string_view>({"best", "tied", "behind", "undecided"});
+}
+
+/// A group in a ranking. Differences are from the best group, which has none.
+struct RankedGroup {
+  std::uint64_t place = 0;  ///< 1 for the best and those tied with it
+  std::vector<std::string> levels{};
+  Standing standing = Standing::undecided;
+  std::uint64_t runs = 0;
+  std::uint64_t n = 0;  ///< distinct seeds; each run where seeds are not known
+  double mean = 0;
+  std::optional<double> sd{};   ///< absent for n = 1
+  std::optional<double> low{};  ///< of the mean, at 95 %
+  std::optional<double> high{};
+  std::optional<double> difference{};
+  std::optional<double> difference_low{};  ///< at 95 %
+  std::optional<double> difference_high{};
+  std::uint64_t pairs = 0;             ///< seeds that both groups have; 0: not paired
+  std::optional<double> p{};           ///< of no difference
+  std::optional<double> p_adjusted{};  ///< by Holm, over all pairs of groups
+  std::optional<double> tost_p{};      ///< of a difference of the margin or more
+  std::optional<std::uint64_t> runs_needed{};
+  std::string reason{};
+};
+
+/// A group that is not ranked.
+struct ExcludedGroup {
+  std::vector<std::string> levels{};
+  std::uint64_t runs = 0;
+  std::string reason{};
+};
+
+/// `rank`: groups of runs in order of one metric.
+struct Ranking {
+  std::string recipe{};
+  std::string metric{};  ///< "train/loss"
+  std::string unit{};
+  Better better = Better::none;
+  bool performance = false;
+  std::vector<std::string> by{};
+  std::string rules{};  ///< the file; empty: none
+  std::optional<double> margin{};
+  std::string margin_from{};
+  std::uint64_t runs = 0;  ///< that count
+  std::uint64_t imported = 0;
+  std::vector<LeftOut> left_out{};
+  std::vector<std::string> notes{};
+  std::vector<RankedGroup> groups{};
+  std::vector<ExcludedGroup> excluded{};
+  std::string result{};  ///< "ranked", "tied", "undecided" or "none"
+  std::string reason{};
+};
+
+nlohmann::ordered_json to_json(const Ranking& ranking);
 
 }  // namespace sabath::spec

@@ -34,6 +34,7 @@ struct CompareOptions {
   std::string reference{};
   std::string envelope{};
   std::string rcp{};
+  std::string better{};
   bool statistics = false;
   std::string as{};
 };
@@ -60,7 +61,8 @@ bool are_files(const CompareOptions& options) {
 int compare_two_files(const CompareOptions& options, Workspace& workspace) {
   if (!options.across.empty() || !options.by.empty() || options.statistics ||
       !options.margins.empty() ||
-      !(options.reference + options.envelope + options.rcp + options.baseline).empty()) {
+      !(options.reference + options.envelope + options.rcp + options.baseline + options.better)
+           .empty()) {
     throw usage_error("two files take only the options --require, --as, --rtol and --atol");
   }
   analysis::FilesRequest request{options.a, options.b, options.as, {}, options.tolerance};
@@ -114,6 +116,7 @@ analysis::GroupsRequest groups_request(const CompareOptions& options, analysis::
   if (!options.require.empty()) request.require = spec::parse_enum<spec::Rung>(options.require);
   request.tolerance = options.tolerance;
   request.reference = reference_of(options);
+  request.better = options.better;
   request.named = std::move(named);
   return request;
 }
@@ -138,6 +141,7 @@ void check_names(const CompareOptions& options,
                  Workspace& workspace) {
   const analysis::KnownNames names = known_names(workspace);
   names.check_across("--across", options.across, runs, workspace.catalog());
+  if (!options.better.empty()) names.check_metric("--better", options.better);
   analysis::GroupsRequest asked;
   for (const std::string& text : options.margins)
     read_margin(text, asked);
@@ -155,7 +159,8 @@ int answer(const spec::GroupComparison& comparison, bool statistics, Workspace& 
 
 /// What is said of B and A, and of many runs a side.
 void refuse_options_of_sides(const CompareOptions& options) {
-  const char* option = !options.rcp.empty()         ? "--rcp"
+  const char* option = !options.better.empty()      ? "--better"
+                       : !options.rcp.empty()       ? "--rcp"
                        : !options.envelope.empty()  ? "--envelope"
                        : !options.reference.empty() ? "--reference"
                        : options.statistics         ? "--statistics"
@@ -212,6 +217,23 @@ int compare_sides(const CompareOptions& options,
     judge_by_rcp(comparison);
   }
   return answer(comparison, options.statistics, workspace);
+}
+
+/// --better asks one question of two sides: what answers another one is refused.
+void refuse_options_of_better(const CompareOptions& options) {
+  if (options.better.empty()) return;
+  const char* option = !options.by.empty()          ? "--by"
+                       : !options.require.empty()   ? "--require"
+                       : !options.margins.empty()   ? "--margin"
+                       : !options.baseline.empty()  ? "--baseline"
+                       : !options.reference.empty() ? "--reference"
+                       : !options.envelope.empty()  ? "--envelope"
+                       : !options.rcp.empty()       ? "--rcp"
+                       : options.statistics         ? "--statistics"
+                                                    : nullptr;
+  if (option == nullptr) return;
+  throw usage_error(std::string("--better and ") + option + ": cannot be used together",
+                    "--better asks whether B is better than A, without a margin or a rung");
 }
 
 /// What two single runs are not: two groups, or two runs.
@@ -281,6 +303,7 @@ void check_word(const std::string& word, Workspace& workspace) {
 }
 
 int run_compare(const CompareOptions& options, Workspace& workspace) {
+  refuse_options_of_better(options);
   if (are_files(options)) return compare_two_files(options, workspace);
   if (!options.as.empty()) {
     throw usage_error("--as is for two files, and '" + base::printable(options.a) + "' and '" +
@@ -297,7 +320,7 @@ int run_compare(const CompareOptions& options, Workspace& workspace) {
   auto all = a;
   all.insert(all.end(), b.begin(), b.end());
   check_names(options, all, workspace);
-  if (a.size() == 1 && b.size() == 1 && options.rcp.empty())
+  if (a.size() == 1 && b.size() == 1 && options.rcp.empty() && options.better.empty())
     return compare_two(options, a.front(), b.front(), workspace);
   return compare_sides(options, a, b, selected.named, workspace);
 }
@@ -346,6 +369,8 @@ void setup_compare(OptionParser& app, Action& action) {
       .add_option(
           "--rcp", options.rcp, "code or policy: MLPerf's reference convergence points, of A for B")
       ->one_of({"code", "policy"});
+  command.add_option(
+      "--better", options.better, "a metric: is B better than A by it? Parameters may differ");
   command.add_flag(
       "--statistics", options.statistics, "of two selections: what all tests say, for each metric");
   command.add_option(

@@ -50,21 +50,48 @@ std::optional<Welch> welch_test(const Moments& a, const Moments& b) {
   return welch;
 }
 
+std::optional<Welch> paired_test(const Moments& differences) {
+  if (differences.n < 2 || !(differences.sd > 0)) return std::nullopt;
+  if (!std::isfinite(differences.sd) || !std::isfinite(differences.mean)) return std::nullopt;
+  const auto n = static_cast<double>(differences.n);
+  Welch test;
+  test.difference = differences.mean;
+  test.standard_error =
+      std::max(differences.sd / std::sqrt(n), std::numeric_limits<double>::denorm_min());
+  test.t = test.difference / test.standard_error;
+  test.freedom = n - 1;
+  test.p = 2 * t_tail(std::abs(test.t), test.freedom);
+  return test;
+}
+
+Interval difference_interval(const Welch& test, double alpha) {
+  return around(test.difference, t_exceeded(alpha / 2, test.freedom) * test.standard_error);
+}
+
+std::optional<Interval> mean_interval(const Moments& values, double alpha) {
+  if (values.n < 2 || !std::isfinite(values.mean) || !std::isfinite(values.sd)) return std::nullopt;
+  const auto n = static_cast<double>(values.n);
+  return around(values.mean, t_exceeded(alpha / 2, n - 1) * values.sd / std::sqrt(n));
+}
+
 std::optional<Equivalence> equivalence_test(const Moments& a,
                                             const Moments& b,
                                             double margin,
                                             double alpha) {
   const auto welch = welch_test(a, b);
   if (!welch || !(margin >= 0)) return std::nullopt;
-  Equivalence test;
-  test.margin = margin;
-  const double lower = t_tail((welch->difference + margin) / welch->standard_error, welch->freedom);
-  const double upper = t_tail((margin - welch->difference) / welch->standard_error, welch->freedom);
-  test.p = std::max(lower, upper);
-  test.interval =
-      around(welch->difference, t_exceeded(alpha, welch->freedom) * welch->standard_error);
-  test.holds = test.p < alpha;
-  return test;
+  return equivalence_test(*welch, margin, alpha);
+}
+
+Equivalence equivalence_test(const Welch& test, double margin, double alpha) {
+  Equivalence result;
+  result.margin = margin;
+  const double lower = t_tail((test.difference + margin) / test.standard_error, test.freedom);
+  const double upper = t_tail((margin - test.difference) / test.standard_error, test.freedom);
+  result.p = std::max(lower, upper);
+  result.interval = difference_interval(test, 2 * alpha);
+  result.holds = result.p < alpha;
+  return result;
 }
 
 std::optional<double> hedges_g(const Moments& a, const Moments& b) {

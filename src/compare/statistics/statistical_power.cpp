@@ -40,9 +40,14 @@ template <class Chance>
 double averaged(std::uint64_t runs, double sd_a, double sd_b, std::size_t slices, Chance&& chance) {
   const std::vector<double> variances = possible_variances(runs, slices);
   const bool exchangeable = sd_a == sd_b;  // the groups may change places
+  const bool is_alone = sd_b == 0;         // all slices of B are equal
+  const auto weight = [&](std::size_t i, std::size_t j) {
+    if (is_alone) return static_cast<double>(slices);
+    return exchangeable && i != j ? 2.0 : 1.0;
+  };
   double sum = 0;
   for (std::size_t i = 0; i < slices; ++i) {
-    for (std::size_t j = 0; j < (exchangeable ? i + 1 : slices); ++j) {
+    for (std::size_t j = 0; j < (is_alone ? 1 : exchangeable ? i + 1 : slices); ++j) {
       const double a = sd_a * sd_a * variances[i];
       const double b = sd_b * sd_b * variances[j];
       const double share = a / (a + b);
@@ -50,7 +55,7 @@ double averaged(std::uint64_t runs, double sd_a, double sd_b, std::size_t slices
           static_cast<double>(runs - 1) / (share * share + (1 - share) * (1 - share));
       const Shown shown{std::sqrt((a + b) / static_cast<double>(runs)),
                         boost::math::students_t(freedom)};
-      sum += (exchangeable && i != j ? 2 : 1) * chance(shown);
+      sum += weight(i, j) * chance(shown);
     }
   }
   return sum / static_cast<double>(slices * slices);

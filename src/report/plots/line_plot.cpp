@@ -3,6 +3,7 @@
 #include "svg.hpp"
 #include "value_range.hpp"
 
+#include <sabath/base/moments.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/report/text.hpp>
 
@@ -224,7 +225,81 @@ std::string end_text(const Chart& chart, const Curve& curve) {
   return text;
 }
 
+/// The points of a scatter at one place.
+struct Column {
+  double x = 0;
+  std::vector<double> values{};  ///< in order
+
+  double mean() const { return base::moments(values).mean; }
+};
+
+std::vector<Column> columns_of(const Scatter& scatter) {
+  std::vector<Column> columns;
+  for (const Point& point : scatter.points) {
+    if (columns.empty() || columns.back().x < point.x) columns.push_back({point.x, {}});
+    columns.back().values.push_back(point.y);
+  }
+  return columns;
+}
+
+void draw_column(Svg& svg, const Frame& frame, const Column& column) {
+  constexpr std::size_t most_points = 300;
+  const std::size_t every = (column.values.size() + most_points - 1) / most_points;
+  const double x = frame.place_x(column.x);
+  for (std::size_t i = 0; i < column.values.size(); i += every)
+    svg.dot(x, frame.place_y(column.values[i], false), 3, "point");
+  const double mean = frame.place_y(column.mean(), false);
+  svg.line(x - 9, mean, x + 9, mean, "median");
+}
+
 }  // namespace
+
+std::string scatter_description(const Scatter& scatter) {
+  constexpr std::size_t most = 12;
+  const std::vector<Column> columns = columns_of(scatter);
+  std::string text = "Each run a point, a bar at each mean. ";
+  for (std::size_t i = 0; i < std::min(columns.size(), most); ++i) {
+    const std::vector<double>& values = columns[i].values;
+    const auto texts = nearest_texts({columns[i].mean(), values.front(), values.back()});
+    text += fmt::format("{}{} {}: n = {}, mean {}",
+                        i == 0 ? "" : "; ",
+                        scatter.x,
+                        number_text(columns[i].x),
+                        values.size(),
+                        texts[0]);
+    if (values.front() < values.back()) text += fmt::format(", from {} to {}", texts[1], texts[2]);
+  }
+  if (columns.size() > most) text += fmt::format("; and {} more values", columns.size() - most);
+  return text + ".";
+}
+
+std::string scatter_plot(const Scatter& scatter, const std::string& id) {
+  const std::vector<Column> columns = columns_of(scatter);
+  ValueRange x;
+  ValueRange y;
+  for (const Point& point : scatter.points) {
+    x.take(point.x);
+    y.take(point.y);
+  }
+  constexpr double top = 16;
+  Svg svg(id, plot_width, top + body + 46, scatter.title, scatter_description(scatter));
+  Frame frame;
+  frame.top = top;
+  frame.x = fitting_axis(x.low, x.high, 7);
+  frame.y = fitting_axis(y.low, y.high);
+  frame.left = margin_of(frame.y);
+  frame.right = plot_width - 24;
+  draw_axes(svg, frame, {scatter.title, scatter.x, scatter.y, "", {}});
+  svg.open_group(curve_class(0));
+  std::string means;
+  for (const Column& column : columns)
+    extend(means, frame.place_x(column.x), frame.place_y(column.mean(), false));
+  svg.path(means, "curve");
+  for (const Column& column : columns)
+    draw_column(svg, frame, column);
+  svg.close_group();
+  return svg.finish();
+}
 
 std::string description_of(const Chart& chart) {
   std::string text;

@@ -19,6 +19,18 @@ std::string description_of(const Chart& chart);
 /// extremes.
 std::string line_plot(const Chart& chart, const std::string& id);
 
+/// Values of a metric over a parameter, in order of the parameter.
+struct Scatter {
+  std::string title{};
+  std::string x{};
+  std::string y{};
+  std::vector<Point> points{};
+};
+std::string scatter_description(const Scatter& scatter);
+/// Plots each run as a point, and the means as a line. An axis is logarithmic where its values span
+/// two orders of magnitude.
+std::string scatter_plot(const Scatter& scatter, const std::string& id);
+
 /// Values of one metric in groups.
 struct Groups {
   struct Row {

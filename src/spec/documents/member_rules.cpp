@@ -7,6 +7,7 @@
 #include <sabath/base/text/regex.hpp>
 
 #include <algorithm>
+#include <cmath>
 
 namespace sabath::spec {
 
@@ -50,6 +51,13 @@ void read_by(const FlagRule&, base::JsonReader& reader, bool& value) {
 void read_by(const CountRule& rule, base::JsonReader& reader, int& value) {
   value = read_count(reader, rule.least, rule.least);
   if (value > rule.most) reader.problem("at most " + std::to_string(rule.most));
+}
+
+void read_by(const AmountRule& rule, base::JsonReader& reader, double& value) {
+  value = reader.number();
+  if (std::isfinite(value) && (rule.may_be_negative || value >= 0)) return;
+  reader.problem(rule.may_be_negative ? "must be a finite number"
+                                      : "must be a finite number that is not negative");
 }
 
 void read_by(const SizeRule&, base::JsonReader& reader, std::uint64_t& value) {

@@ -48,6 +48,11 @@ struct CountRule {
   int most = std::numeric_limits<int>::max();
   Presence presence{};
 };
+/// A finite number.
+struct AmountRule {
+  bool may_be_negative = false;
+  Presence presence{};
+};
 /// A number of bytes, or a text such as "4 GiB".
 struct SizeRule {
   Presence presence{};
@@ -110,6 +115,7 @@ void read_by(const TextRule& rule, base::JsonReader& reader, std::string& value)
 void read_by(const NameRule& rule, base::JsonReader& reader, std::string& value);
 void read_by(const FlagRule& rule, base::JsonReader& reader, bool& value);
 void read_by(const CountRule& rule, base::JsonReader& reader, int& value);
+void read_by(const AmountRule& rule, base::JsonReader& reader, double& value);
 void read_by(const SizeRule& rule, base::JsonReader& reader, std::uint64_t& value);
 void read_by(const TimeRule& rule, base::JsonReader& reader, std::chrono::seconds& value);
 void read_by(const TimeRule& rule,

@@ -18,6 +18,10 @@ nlohmann::ordered_json to_json(const GroupComparison& comparison) {
   return document_of(comparison);
 }
 
+nlohmann::ordered_json to_json(const Ranking& ranking) {
+  return document_of(ranking);
+}
+
 nlohmann::ordered_json to_json(const Explanation& explanation) {
   return document_of(explanation);
 }

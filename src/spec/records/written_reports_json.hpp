@@ -94,14 +94,55 @@ void describe(Io& io, FieldRef<Io, RcpFinding> rcp) {
   SABATH_FIELDS(io, rcp, mean, scale, interpolated, verdict, reason, seeds, seeds_reason);
 }
 
+SABATH_DESCRIBE(Change, name, a, b);
+
+template <class Io>
+void describe(Io& io, FieldRef<Io, BetterFinding> better) {
+  SABATH_FIELDS(io, better, metric, better, paired, n_a, n_b, pairs, mean_a, mean_b, difference);
+  io("low", better.low, "interval of the difference at 90 %");
+  SABATH_FIELDS(io, better, high, p_better, p_worse);
+  io("runs_needed", better.runs_needed, "a side, that would decide an INCONCLUSIVE");
+  io("parameters", better.parameters, "that differ between the sides");
+  SABATH_FIELDS(io, better, verdict, reason);
+}
+
 template <class Io>
 void describe(Io& io, FieldRef<Io, GroupComparison> comparison) {
   SABATH_FIELDS(io, comparison, recipe, by, runs, imported, left_out, notes, groups, required);
   SABATH_FIELDS(io, comparison, metrics, classes, result, reason, a, b, reference, performance);
-  SABATH_FIELDS(io, comparison, performance_verdict, performance_reason, rcp);
+  SABATH_FIELDS(io, comparison, performance_verdict, performance_reason, rcp, better);
 }
 
-SABATH_DESCRIBE(Change, name, a, b);
+template <class Io>
+void describe(Io& io, FieldRef<Io, RankedGroup> group) {
+  io("place", group.place, "1 for the best group and those tied with it");
+  SABATH_FIELDS(io, group, levels, standing, runs);
+  io("n", group.n, "distinct seeds; each run where seeds are not known");
+  SABATH_FIELDS(io, group, mean, sd);
+  io("low", group.low, "interval of the mean at 95 %");
+  SABATH_FIELDS(io, group, high);
+  io("difference", group.difference, "from the best group; absent for the best");
+  io("difference_low", group.difference_low, "interval of the difference at 95 %");
+  SABATH_FIELDS(io, group, difference_high);
+  io("pairs", group.pairs, "seeds that both groups have; 0: the groups are not paired");
+  io("p", group.p, "of no difference");
+  io("p_adjusted", group.p_adjusted, "by Holm, over all pairs of groups");
+  io("tost_p", group.tost_p, "of a difference of the margin or more");
+  io("runs_needed", group.runs_needed, "a group, that would decide");
+  io("reason", group.reason);
+}
+
+SABATH_DESCRIBE(ExcludedGroup, levels, runs, reason);
+
+template <class Io>
+void describe(Io& io, FieldRef<Io, Ranking> ranking) {
+  SABATH_FIELDS(io, ranking, recipe, metric, unit, better, performance, by);
+  io("rules", ranking.rules, "the file; empty: none");
+  SABATH_FIELDS(io, ranking, margin, margin_from, runs, imported, left_out, notes, groups);
+  SABATH_FIELDS(io, ranking, excluded);
+  io("result", ranking.result, "ranked, tied, undecided or none");
+  SABATH_FIELDS(io, ranking, reason);
+}
 
 template <class Io>
 void describe(Io& io, FieldRef<Io, Hybrid> hybrid) {

@@ -122,6 +122,8 @@ TEST_CASE("cli: what a stranger wrote into a record acts on nothing that shows i
       {"compare", ids[0], ids[1]},
       {"compare", ids[0], ids[1], "--json"},
       {"compare", "recipe=tiny", "--by", "seed"},
+      {"compare", ids[0], ids[1], "--better", "loss"},
+      {"rank", "recipe=tiny", "--by", "host", "--across", "parameters,recipe,data"},
       {"explain", ids[0], ids[1]},
       {"repro", ids[0]},
       {"collect", ids[0]},

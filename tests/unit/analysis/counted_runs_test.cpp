@@ -6,6 +6,7 @@
 
 #include <sabath/analysis/group_selection.hpp>
 #include <sabath/analysis/propose_baseline.hpp>
+#include <sabath/analysis/rank_runs.hpp>
 #include <sabath/analysis/report_runs.hpp>
 #include <sabath/analysis/study_outcome.hpp>
 #include <sabath/analysis/study_power.hpp>
@@ -217,6 +218,21 @@ void check_compare(const RandomHome& home, const NamedRuns& named, std::uint64_t
   CHECK(analysis::runs_to_judge(home.rows, request, home.catalog).size() == n);
 }
 
+void check_rank(const RandomHome& home, const NamedRuns& named, std::uint64_t n) {
+  analysis::RankRequest request;
+  request.named = named;
+  request.across = {"recipe", "data", "parameters", "task"};
+  request.rules.by = {"threads"};
+  const spec::Ranking ranking = analysis::rank_runs(home.rows, request, home.catalog);
+  CHECK(ranking.runs == n);
+  std::uint64_t runs = 0;
+  for (const spec::RankedGroup& group : ranking.groups)
+    runs += group.runs;
+  for (const spec::ExcludedGroup& group : ranking.excluded)
+    runs += group.runs;
+  CHECK(runs == n);
+}
+
 void check_report(const RandomHome& home, const NamedRuns& named, std::uint64_t n) {
   test::FakeClock clock;
   for (const std::vector<std::string>& by : {std::vector<std::string>{}, {"threads"}}) {
@@ -285,6 +301,7 @@ TEST_CASE("counted runs: every command has the same number over random catalogs"
     CHECK(analysis::why_not_counted_of(last, "recipe=tiny", {}, named, home.catalog).front() ==
           analysis::why_not_counted(home.rows, named, home.catalog).back());
     check_compare(home, named, n);
+    check_rank(home, named, n);
     check_report(home, named, n);
     check_judged(home, named, n);
     // Power and studies know nothing of what a selection names.

@@ -183,6 +183,7 @@ TEST_CASE("report: the schema has exactly the keys that are written") {
   report.pair = test::full_comparison();
   report.runs[0].joules = 1.5;
   report.groups = spec::GroupComparison{};
+  report.ranking = spec::Ranking{};
   CHECK(schema.problems(json::parse(written("a.json", report))) == std::vector<std::string>{});
   CHECK(schema.unused() == std::set<std::string>{"whole"});  // only of large whole numbers
   CHECK(schema.problems(json::parse(written("a.json", Report{}))) == std::vector<std::string>{});

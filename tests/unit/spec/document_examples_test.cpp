@@ -153,10 +153,49 @@ TEST_CASE("formats: the schema of a comparison of groups has exactly the keys th
   comparison.performance = test::full_comparison().performance;
   comparison.performance_verdict = spec::Verdict::pass;
   comparison.rcp.emplace().reading = "code";
+  spec::BetterFinding& better = comparison.better.emplace();
+  better.mean_a = better.mean_b = better.difference = better.low = better.high = 0.5;
+  better.p_better = better.p_worse = 0.5;
+  better.runs_needed = 7;
+  better.parameters = {{"rate", "1", "2"}};
   SchemaChecker schema("group-comparison");
   CHECK(problems(schema, to_json(comparison)) == Texts{});
   CHECK(schema.unused() == Names{});
   CHECK(problems(schema, to_json(spec::GroupComparison{})) == Texts{});
+}
+
+TEST_CASE("formats: the schema of a ranking has exactly the keys that are written") {
+  spec::RankedGroup group;
+  group.levels = {"0.1"};
+  group.sd = group.low = group.high = 0.5;
+  group.difference = group.difference_low = group.difference_high = 0.5;
+  group.p = group.p_adjusted = group.tost_p = 0.5;
+  group.runs_needed = 7;
+  spec::Ranking ranking;
+  ranking.by = {"lr"};
+  ranking.margin = 0.5;
+  ranking.left_out = {{"failed", 2}};
+  ranking.notes = {"also varies: host (2)"};
+  ranking.groups = {group};
+  ranking.excluded = {{{"0.2"}, 1, "1 seed, at least 3 are required"}};
+  SchemaChecker schema("ranking");
+  CHECK(problems(schema, to_json(ranking)) == Texts{});
+  CHECK(schema.unused() == Names{});
+  CHECK(problems(schema, to_json(spec::Ranking{})) == Texts{});
+}
+
+TEST_CASE("formats: the examples of rules of a ranking are read, and the schema takes them") {
+  SchemaChecker schema("ranking-rules");
+  const Texts examples = examples_of("ranking");
+  REQUIRE(examples.size() == 3);
+  for (std::size_t i = 0; i < 2; ++i) {
+    INFO(examples[i]);
+    CHECK_NOTHROW(spec::parse_ranking_rules(examples[i], "rules.json"));
+    CHECK(schema.problems(nlohmann::json::parse(examples[i])) == Texts{});
+  }
+  CHECK(schema.unused() == Names{});
+  SchemaChecker answer("ranking");
+  CHECK(answer.problems(nlohmann::json::parse(examples[2])) == Texts{});
 }
 
 TEST_CASE("formats: the schema of trees of digests has exactly the keys that are written") {

@@ -148,6 +148,11 @@ class SchemaWriter {
     if (rule.most < std::numeric_limits<int>::max()) schema["maximum"] = rule.most;
     return schema;
   }
+  static Json schema_by(const spec::AmountRule& rule) {
+    Json schema = {{"type", "number"}};
+    if (!rule.may_be_negative) schema["minimum"] = 0;
+    return schema;
+  }
   Json schema_by(const spec::SizeRule&) {
     return reference("size",
                      {{"anyOf", {{{"type", "integer"}, {"minimum", 0}}, {{"type", "string"}}}}});

@@ -1,6 +1,7 @@
 // docs/formats/*.schema.json of the documents that sabath writes are made from their descriptions.
 #include "schema_writer.hpp"
 #include "spec/documents/configuration_json.hpp"
+#include "spec/documents/ranking_json.hpp"
 #include "spec/documents/secret_json.hpp"
 #include "spec/documents/site_json.hpp"
 #include "spec/recipes/output_trees_json.hpp"
@@ -86,8 +87,15 @@ TEST_CASE("formats: the schemas of what is compared and checked are as they are 
   check_schema<spec::GroupComparison>("group-comparison",
                                       "comparison of groups",
                                       "What `compare --by` found about groups of runs.");
+  check_schema<spec::Ranking>("ranking", "ranking", "What `rank` found about groups of runs.");
   check_schema<spec::Explanation>(
       "explanation", "explanation", "What `explain` found about two runs that do not agree.");
+}
+
+TEST_CASE("formats: the schema of the rules of a ranking is as they are described") {
+  check_file("ranking-rules",
+             test::SchemaWriter::document_as<spec::RankingForm>(
+                 "sabath rules of a ranking", "The rules that `rank --rules` reads."));
 }
 
 TEST_CASE("formats: the schemas of a user's settings are as they are described") {
