@@ -37,11 +37,12 @@ std::vector<std::string> split_tags(const std::string& text) {
 }
 
 /// Moves `path` along with a home that was moved since a row was written: the run's folder was then
-/// `written`, which is HOME/runs/ID. The catalog lies in the present home.
+/// `written`, which is HOME/runs/ID or HOME/archive/ID. The catalog lies in the present home.
 void follow_home(const Database& database, const fs::path& written, std::string& path) {
   const fs::path runs = written.parent_path();
   const std::string before = runs.parent_path().string() + "/";
-  if (runs.filename() != "runs" || !path.starts_with(before)) return;
+  const bool is_of_home = runs.filename() == "runs" || runs.filename() == "archive";
+  if (!is_of_home || !path.starts_with(before)) return;
   path = (database.path().parent_path() / path.substr(before.size())).string();
 }
 
@@ -140,6 +141,22 @@ constexpr const char* runs_by_words =
 
 std::vector<DocumentRow> matching(Database& database, const char* sql, const std::string& query) {
   return read_documents(bound(database.statement(sql), query));
+}
+
+std::vector<RunDependency> read_references(Database& database,
+                                           const std::vector<std::string>& ids) {
+  std::vector<RunDependency> found;
+  auto& statement = database.statement(
+      "select run.id, kind, needed from run_reference join run on run.n = run_reference.run "
+      "where needed = ? order by kind, run.placed, run.id");
+  for (const std::string& id : ids) {
+    statement.reset();
+    for (bound(statement, id); statement.executeStep();) {
+      const auto text = [&](int column) { return statement.getColumn(column).getString(); };
+      found.push_back({text(0), text(1), text(2)});
+    }
+  }
+  return found;
 }
 
 CatalogStats read_stats(SQLite::Database& handle) {
@@ -263,6 +280,10 @@ std::vector<RunRow> Catalog::in_state(spec::RunState state) const {
         database.statement(std::string(run_columns) + "where state = ?" + oldest_first);
     return read_runs(database, bound(statement, std::string(spec::to_string(state))));
   });
+}
+
+std::vector<RunDependency> Catalog::references_to(const std::vector<std::string>& run_ids) const {
+  return database_->guarded([&] { return read_references(*database_, run_ids); });
 }
 
 std::vector<DocumentRow> Catalog::search(std::string_view words) const {

@@ -101,7 +101,7 @@ struct Report {
   spec::RunCount count{};                  ///< of `runs`, as in every other command
   std::optional<spec::Comparison> pair{};  ///< of exactly two runs
   std::optional<spec::GroupComparison> groups{};
-  std::vector<std::string> notes{};  ///< what could not be read, or was left out
+  std::vector<std::string> notes{};  ///< of users to runs; what could not be read, or was left out
   std::vector<Chart> courses{};      ///< of metrics over steps
   std::vector<Chart> usage{};        ///< over time
   std::vector<ReportItem> items{};

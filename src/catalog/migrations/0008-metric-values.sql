@@ -1,0 +1,2 @@
+-- Kept for the values of metrics.
+select 1;
