@@ -5,6 +5,7 @@
 #include <sabath/analysis/study_outcome.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/text/text_table.hpp>
+#include <sabath/home/run_archive.hpp>
 
 #include <fmt/format.h>
 
@@ -21,6 +22,7 @@ struct ListOptions {
   std::vector<std::string> more{};  ///< words that are too many
   std::size_t limit = 50;
   bool all = false;
+  bool archived = false;
 };
 
 /// The column of reasons is there only where some run has one.
@@ -35,7 +37,8 @@ std::string runs_table(const std::vector<catalog::RunRow>& rows,
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const catalog::RunRow& row = rows[i];
     std::vector<std::string> cells{row.id,
-                                   std::string(spec::to_string(row.state)),
+                                   std::string(spec::to_string(row.state)) +
+                                       (home::is_archived(row.directory) ? ", archived" : ""),
                                    row.created,
                                    row.wall_s > 0 ? base::seconds_text(row.wall_s) : "",
                                    row.seed,
@@ -59,7 +62,11 @@ int list_runs(const ListOptions& options, Workspace& workspace) {
   // One more than is shown tells whether there are more.
   const std::size_t limit = options.all ? 0 : options.limit;
   const std::size_t most = limit == 0 || is_selection ? 0 : limit + 1;
-  auto rows = catalog.runs(most, options.selection, workspace.clock().now());
+  auto rows = or_in_trash(options.selection, workspace, [&] {
+    return catalog.runs(options.archived ? 0 : most, options.selection, workspace.clock().now());
+  });
+  if (options.archived)
+    std::erase_if(rows, [](const auto& run) { return !home::is_archived(run.directory); });
   analysis::NamedRuns named;
   named.add_selection(options.selection, rows);
   const bool has_more = limit != 0 && rows.size() > limit;
@@ -178,6 +185,7 @@ void setup_list(OptionParser& app, Action& action) {
       ->check(why_no_count)
       ->capture_default_str();
   command.add_flag("--all", options.all, "all runs");
+  command.add_flag("--archived", options.archived, "only archived runs");
 }
 
 }  // namespace sabath::cli
