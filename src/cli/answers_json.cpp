@@ -5,6 +5,7 @@
 #include <sabath/base/text/json_reader.hpp>
 #include <sabath/base/text/redact.hpp>
 #include <sabath/base/text/text_table.hpp>
+#include <sabath/home/run_archive.hpp>
 #include <sabath/spec/baseline.hpp>
 #include <sabath/spec/check_report.hpp>
 #include <sabath/spec/package_lock.hpp>
@@ -48,6 +49,7 @@ ordered_json row_json(const catalog::RunRow& row) {
           {"node", row.node},
           {"seed", row.seed},
           {"tags", row.tags},
+          {"archived", home::is_archived(row.directory)},
           {"directory", row.directory}};
 }
 

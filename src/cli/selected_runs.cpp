@@ -76,7 +76,12 @@ void refuse_selection(const std::string& selection,
   const std::size_t dots = selection.find("..");
   for (const std::string& id :
        {selection.substr(0, dots), dots == selection.npos ? "" : selection.substr(dots + 2)}) {
-    const auto found = home::find_trashed(workspace.folders(), id);
+    std::optional<std::pair<home::Removal, std::string>> found;
+    try {
+      found = home::find_trashed(workspace.folders(), id);
+    } catch (const base::Error&) {
+      break;  // 'sabath rm --list' says what is wrong with the trash
+    }
     if (!found) continue;
     throw base::Error(base::ErrorKind::not_found,
                       "run '" + found->second + "': lies in the trash, removed by " +

@@ -201,6 +201,13 @@ bool is_archived(const fs::path& run) {
   return run.parent_path().filename() == "archive";
 }
 
+void require_record(const fs::path& run) {
+  if (fs::exists(RunFiles(run).record())) return;
+  throw Error(ErrorKind::usage,
+              run.string() + ": has no record, so that nothing says what it was",
+              "'sabath rm' removes it");
+}
+
 fs::path packed_files(const fs::path& archived) {
   return archived / packed_name;
 }
@@ -231,11 +238,7 @@ ArchivedSize archive_run(const Folders& folders,
   const fs::path run = folders.runs() / id;
   const fs::path archived = folders.archive() / id;
   require_own_run(run);
-  if (!fs::exists(RunFiles(run).record())) {
-    throw Error(ErrorKind::usage,
-                run.string() + ": has no record, so that nothing says what it was",
-                "'sabath rm' removes it");
-  }
+  require_record(run);
   const base::Directory folder = archive_folder(folders);
   ArchivedSize size{0, base::disk_use_of({run}).disk_bytes, 0};
   if (fs::exists(archived)) {

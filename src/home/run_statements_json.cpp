@@ -31,7 +31,7 @@ using Kind = RunStatement::Kind;
 
 constexpr std::array<std::pair<Kind, const char*>, 3> kinds{
     {{Kind::tag, "tag"}, {Kind::untag, "untag"}, {Kind::note, "note"}}};
-constexpr std::string_view suffix = ".json";
+constexpr std::string_view file_suffix = ".json";
 constexpr std::uint64_t largest_file = 512U << 10U;  // a note in which each byte is escaped
 
 /// The numbers of the statements in a folder, sorted. Other names are of nobody's concern.
@@ -39,14 +39,15 @@ std::vector<int> numbers_in(const base::Directory& folder) {
   std::vector<int> numbers;
   for (const std::string& name : folder.names()) {
     const auto number = base::leading_number<int>(name);
-    if (number && name == std::to_string(*number) + std::string(suffix)) numbers.push_back(*number);
+    if (number && name == std::to_string(*number) + std::string(file_suffix))
+      numbers.push_back(*number);
   }
   std::ranges::sort(numbers);
   return numbers;
 }
 
 fs::path file_of(const fs::path& run, int number) {
-  return run / statements_name / (std::to_string(number) + std::string(suffix));
+  return run / statements_name / (std::to_string(number) + std::string(file_suffix));
 }
 
 RunStatement parse_statement(const std::string& text, const fs::path& file, int number) {

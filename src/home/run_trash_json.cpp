@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 using base::Error;
 using base::ErrorKind;
 
-constexpr const char* facts_name = "removal.json";
+constexpr const char* removal_facts_name = "removal.json";
 constexpr int removal_letters = 6;
 /// Where runs lie, in the home and in the folder of a removal.
 constexpr std::array places{"runs", "archive"};
@@ -61,9 +61,8 @@ void make_trash(const Folders& folders) {
   open_trash(folders);
 }
 
-Removal read_removal(const fs::path& folder) {
-  Removal removal{folder.filename().string(), {}, {}, {}, folder};
-  base::JsonDocument document = base::JsonDocument::load(folder / facts_name);
+void read_facts(Removal& removal) {
+  base::JsonDocument document = base::JsonDocument::load(removal.folder / removal_facts_name);
   base::JsonReader root = document.root();
   root.required("schema");
   removal.at = root.required("at").string();
@@ -71,6 +70,16 @@ Removal read_removal(const fs::path& folder) {
   root.required("runs").strings();
   root.finish();
   document.finish();
+}
+
+/// Where its facts are damaged, its runs can be brought back all the same.
+Removal read_removal(const fs::path& folder) {
+  Removal removal{folder.filename().string(), {}, {}, {}, folder};
+  try {
+    read_facts(removal);
+  } catch (const Error&) {
+    removal.at = removal.by = "unknown";
+  }
   for (const char* const place : places) {
     std::error_code code;
     for (const auto& entry : fs::directory_iterator(folder / place, code)) {
@@ -104,6 +113,14 @@ void move_run(const base::Beneath& beneath, const fs::path& from, const fs::path
               "move one of the two out of the home");
 }
 
+/// After the moves: another process may have read the first notes before the runs went.
+void announce_again(const Folders& folders, const std::vector<std::string>& ids) {
+  for (const std::string& id : ids) {
+    if (!is_there(folders.runs() / ".inbox" / (id + ".finished")))
+      announce(folders.runs() / id, RunEvent::finished);
+  }
+}
+
 }  // namespace
 
 Removal move_to_trash(const Folders& folders,
@@ -117,7 +134,7 @@ Removal move_to_trash(const Folders& folders,
   const std::string at = base::format_rfc3339(clock.now());
   const nlohmann::ordered_json facts{
       {"schema", 1}, {"at", at}, {"by", base::user_name()}, {"runs", ids}};
-  beneath.write_atomically(folder / facts_name, base::pretty_json(facts));
+  beneath.write_atomically(folder / removal_facts_name, base::pretty_json(facts));
   for (const char* const place : places)
     beneath.make_directories(folder / place);
   base::Progress progress{
@@ -136,9 +153,7 @@ Removal move_to_trash(const Folders& folders,
   observer.progress(progress);
   for (const char* const place : places)
     beneath.sync(folder / place);
-  // After it: another process may have read the first notes before the runs went.
-  for (const std::string& id : ids)
-    announce(folders.runs() / id, RunEvent::finished);
+  announce_again(folders, ids);
   return read_removal(folder);
 }
 
@@ -148,7 +163,7 @@ std::vector<Removal> removals(const Folders& folders) {
   if (!trash) return found;
   for (const std::string& name : trash->names()) {
     const fs::path folder = folders.trash() / name;
-    if (!name.starts_with("rm-") || !is_there(folder / facts_name)) continue;
+    if (!name.starts_with("rm-") || !is_there(folder / removal_facts_name)) continue;
     found.push_back(read_removal(folder));
   }
   return found;
@@ -187,8 +202,7 @@ void bring_back(const Folders& folders,
   }
   progress.finished = true;
   observer.progress(progress);
-  for (const std::string& id : ids)
-    announce(folders.runs() / id, RunEvent::finished);
+  announce_again(folders, ids);
   if (read_removal(removal.folder).runs.empty()) base::remove_own_tree(beneath, removal.folder);
 }
 
@@ -215,7 +229,11 @@ std::vector<ClearedRemoval> clear_trash(const Folders& folders,
 std::vector<fs::path> folders_of_runs(const Folders& folders) {
   std::vector<fs::path> all{folders.runs(), folders.archive()};
   std::error_code code;
-  for (const auto& entry : fs::directory_iterator(folders.trash(), code)) {
+  const fs::directory_iterator entries(folders.trash(), code);
+  // What cannot be read is not an empty trash: its runs hold what they need.
+  if (code && code != std::errc::no_such_file_or_directory)
+    base::throw_errno(folders.trash().string(), "cannot read", code.value());
+  for (const auto& entry : entries) {
     for (const char* const place : places)
       all.push_back(entry.path() / place);
   }

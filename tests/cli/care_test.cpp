@@ -109,7 +109,7 @@ TEST_CASE("care: bad tags and notes are refused, and nothing is written") {
   fs::permissions(sabath.run_directories().back(), fs::perms(0777));
   refused(sabath, {"tag", "@last", "x"}, 16, "others can write to it");
   fs::permissions(sabath.run_directories().back(), fs::perms(0755));
-  refused(sabath, {"tag", "@last", "\x1b[31mred"}, 2, "\\x1B[31mred");
+  refused(sabath, {"tag", "@last", "\x1b[31mred"}, 2, "\\x1b[31mred");
   done(sabath, {"tag", "@last", "fine"});
   // A damaged statement is a warning with its place, and hides no other.
   write_text(sabath.run_directories().back() / "said/2.json", "{");

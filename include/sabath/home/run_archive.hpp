@@ -27,6 +27,9 @@ bool is_archived(const std::filesystem::path& run);
 /// The archive in the folder of an archived run.
 std::filesystem::path packed_files(const std::filesystem::path& archived);
 
+/// Throws Error{usage} for a run that ended without a record, which cannot be archived.
+void require_record(const std::filesystem::path& run);
+
 /// Archives a run of this home that has ended. Removes its folder only after the archive has been
 /// read back, and has the same files. Finishes what a killed process began. Throws Error{usage} for
 /// a run without a record, Error{storage}, also as require_own_run, Error{integrity|interrupted}.

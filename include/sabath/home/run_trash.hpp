@@ -63,7 +63,8 @@ std::vector<ClearedRemoval> clear_trash(const Folders& folders,
                                         bool dry_run,
                                         base::Observer& observer);
 
-/// The folders of a home that have run folders: runs/, archive/, and those of the trash.
+/// The folders of a home that have run folders: runs/, archive/, and those of the trash. Throws
+/// Error{storage} for a trash that cannot be read.
 std::vector<std::filesystem::path> folders_of_runs(const Folders& folders);
 
 }  // namespace sabath::home

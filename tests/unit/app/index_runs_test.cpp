@@ -506,6 +506,7 @@ TEST_CASE("reindex: a run from the future stands first: nothing says when it was
 TEST_CASE("index runs: what was said is indexed, and archived and removed runs are followed") {
   Site site;
   const std::string id = "tiny-20261120-103201-abcdefgh";
+  fs::create_directories(site.runs() / id);
   site.finish(id);
   site.index();
   home::add_statement(site.runs() / id, home::RunStatement::Kind::tag, "good", "2026-11-27");

@@ -79,6 +79,21 @@ TEST_CASE("run trash: runs and archived runs go and come back to where they were
   CHECK_FALSE(fs::exists(first.folder));
 }
 
+TEST_CASE("run trash: runs come back although the facts of their removal are damaged") {
+  Home home;
+  home.add(id_of(1));
+  const home::Removal removal = home.remove({id_of(1)});
+  fs::remove(removal.folder / "removal.json");
+  base::write_file_atomically(removal.folder / "removal.json", "{");
+  const auto all = home::removals(home.folders);
+  REQUIRE(all.size() == 1);
+  CHECK(all.front().by == "unknown");
+  CHECK(
+      home::clear_trash(home.folders, home.clock.now() + 999 * 24h, false, home.observer).empty());
+  home::bring_back(home.folders, all.front(), all.front().runs, home.observer);
+  CHECK(home.is_there(id_of(1)));
+}
+
 TEST_CASE("run trash: a run of that id that is there again stays") {
   Home home;
   home.add(id_of(1));

@@ -258,10 +258,13 @@ std::string said_text(const std::vector<home::RunStatement>& said) {
   for (const home::RunStatement& one : said) {
     const bool is_note = one.kind == home::RunStatement::Kind::note;
     const bool is_tag = one.kind == home::RunStatement::Kind::tag;
-    text += line(is_note  ? "note"
-                 : is_tag ? "tagged"
-                          : "untagged",
-                 base::redact(one.text) + "  (" + one.by + ", " + one.at + ")");
+    const std::string label = is_note ? "note" : is_tag ? "tagged" : "untagged";
+    std::string shown = base::redact(one.text);
+    // Further lines of a note stand beneath its first one.
+    for (std::size_t at = shown.find('\n'); at != std::string::npos; at = shown.find('\n', at + 1))
+      shown.insert(at + 1, std::string(14, ' '));
+    text += label + std::string(14 - label.size(), ' ') + base::printable(shown, true) + "  (" +
+            base::printable(one.by) + ", " + base::printable(one.at) + ")\n";
   }
   return text;
 }
@@ -320,7 +323,7 @@ int show_run(const ShowOptions& options, Workspace& workspace) {
   const spec::RunState state = has_job ? row.state : status.state;
   workspace.answer(line("run", row.id) + line("state", std::string(spec::to_string(state))) +
                    line("stage", status.stage) + line("since", status.updated) +
-                   line("", has_job ? row.message : status.message) +
+                   line("", has_job ? row.message : status.message) + said_text(said) +
                    line("folder", row.directory));
   return exit_done;
 }

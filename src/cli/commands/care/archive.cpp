@@ -20,6 +20,7 @@ struct ArchiveOptions {
 void refuse_others(const std::vector<catalog::RunRow>& runs, Workspace& workspace) {
   for (const catalog::RunRow& run : runs) {
     if (const auto problem = app::why_not_ours(run, workspace.folders())) throw *problem;
+    home::require_record(run.directory);
   }
 }
 

@@ -15,7 +15,7 @@
 namespace sabath::cli {
 namespace {
 
-constexpr std::size_t most_lines = 20;
+constexpr std::size_t most_shown = 20;
 
 struct RemoveOptions {
   std::string selection{};
@@ -30,10 +30,10 @@ struct RemoveOptions {
 template <class Items, class Line>
 std::string first_lines(const Items& items, const Line& line) {
   std::string text;
-  for (std::size_t i = 0; i < std::min(items.size(), most_lines); ++i)
+  for (std::size_t i = 0; i < std::min(items.size(), most_shown); ++i)
     text += "  " + line(items[i]) + "\n";
-  if (items.size() > most_lines)
-    text += "  and " + std::to_string(items.size() - most_lines) + " more\n";
+  if (items.size() > most_shown)
+    text += "  and " + std::to_string(items.size() - most_shown) + " more\n";
   return text;
 }
 
@@ -62,13 +62,13 @@ std::string needs_text(const std::vector<app::RunNeed>& needs) {
       needs, [](const app::RunNeed& need) { return need.run + ": " + base::printable(need.why); });
 }
 
-/// Asks at the terminal. Throws Error{usage} where there is none.
-bool is_confirmed(const std::string& question) {
+/// Shows what goes, and asks at the terminal. Throws Error{usage} where there is none.
+bool is_confirmed(const std::string& what, const std::string& question) {
   if (::isatty(STDIN_FILENO) != 1 || ::isatty(STDERR_FILENO) != 1) {
     throw usage_error("rm: asks before it removes, but standard input and error are not a terminal",
                       "--yes answers for you; --dry-run shows what would be removed");
   }
-  std::fputs((question + " [y/N] ").c_str(), stderr);
+  std::fputs((base::printable(what, true) + question + " [y/N] ").c_str(), stderr);
   std::string answer;
   std::getline(std::cin, answer);
   return answer == "y" || answer == "Y" || answer == "yes";
@@ -102,8 +102,7 @@ int remove_runs(const RemoveOptions& options, Workspace& workspace) {
     return answer_with(answer, text, workspace, is_needed ? exit_no : exit_done);
   }
   if (!options.yes) {
-    std::fputs(base::printable(text + runs_text(runs), true).c_str(), stderr);
-    if (!is_confirmed("move " + size + ", to the trash?")) {
+    if (!is_confirmed(text + runs_text(runs), "move " + size + ", to the trash?")) {
       answer.changed.clear();
       return answer_with(answer, "nothing was removed\n", workspace, exit_no);
     }

@@ -10,7 +10,7 @@
 namespace sabath::cli {
 namespace {
 
-using Kind = home::RunStatement::Kind;
+using Statement = home::RunStatement::Kind;
 
 struct TagOptions {
   std::string selection{};
@@ -36,8 +36,8 @@ std::string answer_line(const CareAnswer& answer, const std::string& label, bool
   return text + "\n";
 }
 
-int change_tags(const TagOptions& options, Kind kind, Workspace& workspace) {
-  const bool is_tag = kind == Kind::tag;
+int change_tags(const TagOptions& options, Statement kind, Workspace& workspace) {
+  const bool is_tag = kind == Statement::tag;
   for (const std::string& label : options.labels) {
     if (is_tag) home::check_tag(label);
     if (is_tag) refuse_known_secrets(label, "tag", workspace);
@@ -70,11 +70,11 @@ int change_tags(const TagOptions& options, Kind kind, Workspace& workspace) {
 }
 
 int run_tag(const TagOptions& options, Workspace& workspace) {
-  return change_tags(options, Kind::tag, workspace);
+  return change_tags(options, Statement::tag, workspace);
 }
 
 int run_untag(const TagOptions& options, Workspace& workspace) {
-  return change_tags(options, Kind::untag, workspace);
+  return change_tags(options, Statement::untag, workspace);
 }
 
 void add_operands(OptionParser& command, TagOptions& options) {
