@@ -6,6 +6,7 @@
 #include <sabath/base/text/redact.hpp>
 #include <sabath/execution/current_record.hpp>
 #include <sabath/home/run_files.hpp>
+#include <sabath/home/run_statements.hpp>
 #include <sabath/spec/derived_metric.hpp>
 #include <sabath/spec/recipe.hpp>
 #include <sabath/spec/run_record.hpp>
@@ -119,6 +120,11 @@ RunFacts read_run_facts(const catalog::RunRow& row) {
   facts.run.seed = row.seed;
   facts.run.message = row.message;
   const home::RunFiles files(row.directory);
+  for (const home::RunStatement& one : home::read_statements(row.directory)) {
+    if (one.kind == home::RunStatement::Kind::note)
+      facts.notes.push_back(
+          fmt::format("{}: {} ({}, {:.10})", row.id, base::redact(one.text), one.by, one.at));
+  }
   try {
     auto current = execution::read_current(files);
     if (!current) return facts;

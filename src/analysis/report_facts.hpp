@@ -28,7 +28,7 @@ struct RunFacts {
   std::string recipe_text{};
   std::filesystem::path series{};
   std::vector<UsageCourse> usage{};
-  std::vector<std::string> notes{};  ///< what could not be read
+  std::vector<std::string> notes{};  ///< what was said of it, and what could not be read
 };
 
 /// Reads the facts of a run. Without a readable record they are those of the catalog.

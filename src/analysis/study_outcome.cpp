@@ -94,7 +94,7 @@ StudyOutcome look_at_study(const home::StudyFiles& files, const home::Folders& f
   StudyOutcome outcome{files.read_plan(), files.directory(), {}, files.has_other_driver()};
   outcome.points.resize(outcome.plan.points.size());
   for (const home::StudyFiles::Run& run : files.runs()) {
-    const fs::path directory = folders.runs() / run.run_id;
+    const fs::path directory = folders.run(run.run_id);
     if (run.point < outcome.points.size() && is_planned(directory))
       outcome.points[run.point].add(execution::look_at_run(directory));
   }
@@ -104,7 +104,7 @@ StudyOutcome look_at_study(const home::StudyFiles& files, const home::Folders& f
 std::size_t points_with_run(const home::StudyFiles& files, const home::Folders& folders) {
   std::set<std::size_t> points;
   for (const home::StudyFiles::Run& run : files.runs()) {
-    if (is_planned(folders.runs() / run.run_id)) points.insert(run.point);
+    if (is_planned(folders.run(run.run_id))) points.insert(run.point);
   }
   return points.size();
 }
@@ -112,7 +112,7 @@ std::size_t points_with_run(const home::StudyFiles& files, const home::Folders& 
 std::set<std::string> retried_runs(const home::StudyFiles& files, const home::Folders& folders) {
   std::map<std::size_t, std::vector<fs::path>> directories;
   for (const home::StudyFiles::Run& run : files.runs())
-    directories[run.point].push_back(folders.runs() / run.run_id);
+    directories[run.point].push_back(folders.run(run.run_id));
   std::set<std::string> retried;
   for (const auto& [number, of_point] : directories) {
     if (of_point.size() < 2) continue;

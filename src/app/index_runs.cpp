@@ -7,7 +7,9 @@
 #include <sabath/execution/lost_record.hpp>
 #include <sabath/execution/run_executors.hpp>
 #include <sabath/home/batch_files.hpp>
+#include <sabath/home/folders.hpp>
 #include <sabath/home/run_files.hpp>
+#include <sabath/home/run_statements.hpp>
 #include <sabath/spec/run_record.hpp>
 
 #include <algorithm>
@@ -30,6 +32,8 @@ struct FoundRun {
   spec::RunPlan plan{};
   spec::RunStatus status{};
   std::string batch{};  ///< of one with a record, where that was asked for
+  std::vector<home::RunStatement> said{};
+  std::vector<std::string> damaged{};  ///< statements that cannot be read
 };
 
 /// A record does not name its batch, and reading a plan takes long: only for runs that may have
@@ -70,6 +74,8 @@ void check_ids(const fs::path& file, const std::string& run_id, const std::strin
 FoundRun read_run(const fs::path& directory) {
   const home::RunFiles files(directory);
   FoundRun run;
+  run.said = home::read_statements(
+      directory, [&](const std::string& problem) { run.damaged.push_back(problem); });
   std::error_code code;
   // The record of an attempt is not the run's: its job may come back.
   if (fs::exists(files.record(), code) && (run.record = execution::read_current_summary(files))) {
@@ -87,10 +93,36 @@ FoundRun read_run(const fs::path& directory) {
   return run;
 }
 
-void put_run(catalog::Catalog& catalog, const FoundRun& run, const fs::path& directory) {
-  if (run.record) return catalog.put_record(*run.record, directory.string(), run.batch);
+void put_said(catalog::Catalog& catalog,
+              const std::string& id,
+              const std::vector<std::string>& recorded,
+              const std::vector<home::RunStatement>& said) {
+  if (said.empty()) return;
+  std::vector<catalog::RunNote> notes;
+  for (const home::RunStatement& one : said) {
+    if (one.kind == home::RunStatement::Kind::note) notes.push_back({one.at, one.by, one.text});
+  }
+  catalog.put_said(id, home::current_tags(recorded, said), notes);
+}
+
+void put_run(catalog::Catalog& catalog,
+             const FoundRun& run,
+             const fs::path& directory,
+             base::Observer& observer) {
+  for (const std::string& problem : run.damaged)
+    observer.warn(problem,
+                  "what else was said of the run is there; remove the file, or restore it");
+  if (run.record) {
+    catalog.put_record(*run.record, directory.string(), run.batch);
+    return put_said(catalog, run.record->run_id, run.record->tags, run.said);
+  }
   catalog.put_plan(run.plan, directory.string());
   catalog.put_state(run.plan.run_id, run.status.state, run.status.message);
+  put_said(catalog, run.plan.run_id, run.plan.tags, run.said);
+}
+
+home::Folders home_of(const fs::path& runs) {
+  return {.home = runs.parent_path()};
 }
 
 /// Planning writes the status last. A directory without one is a run that is being planned, or
@@ -128,7 +160,9 @@ std::optional<FoundRun> look_again(const catalog::RunRow& row,
   std::error_code code;
   if (!fs::exists(files.directory(), code)) return std::nullopt;
   const auto look = [&] {
-    FoundRun run{files.read_record(), {}, {}, {}};
+    FoundRun run;
+    run.record = files.read_record();
+    if (run.record) run.said = home::read_statements(files.directory());
     if (!run.record) run.status = files.read_status();
     return run;
   };
@@ -158,17 +192,29 @@ std::optional<FoundRun> look_again(const catalog::RunRow& row,
   return run;
 }
 
-/// Throws where a directory cannot be read, rather than take it for empty.
-std::vector<fs::path> run_folders(const fs::path& runs) {
+/// Adds the runs of a folder. Throws where it cannot be read, rather than take it for empty.
+void add_run_folders(const fs::path& runs, std::vector<fs::path>& folders) {
   std::error_code code;
   const fs::directory_iterator entries(runs, code);
   if (code && code != std::errc::no_such_file_or_directory)
     base::throw_errno(runs.string(), "cannot read", code.value());
-  std::vector<fs::path> folders;
   for (const auto& entry : entries) {
     if (spec::is_run_id(entry.path().filename().string())) folders.push_back(entry.path());
   }
-  std::ranges::sort(folders);  // what is put into an index in its order is put fast
+}
+
+/// All runs of a home, archived ones too.
+std::vector<fs::path> run_folders(const fs::path& runs) {
+  std::vector<fs::path> folders;
+  add_run_folders(runs, folders);
+  std::vector<fs::path> archived;
+  add_run_folders(home_of(runs).archive(), archived);
+  std::error_code code;
+  for (fs::path& run : archived) {
+    if (!fs::exists(runs / run.filename(), code)) folders.push_back(std::move(run));
+  }
+  // What is put into an index in its order is put fast.
+  std::ranges::sort(folders, {}, [](const fs::path& run) { return run.filename(); });
   return folders;
 }
 
@@ -221,7 +267,7 @@ ReindexReport fill(catalog::Catalog& catalog,
         observer.warn(batch[i].problem->what(), batch[i].problem->hint());
         ++report.unreadable;
       } else if (batch[i].run) {
-        put_run(catalog, *batch[i].run, folders[first + i]);
+        put_run(catalog, *batch[i].run, folders[first + i], observer);
         ++report.indexed;
       }
     }
@@ -244,7 +290,7 @@ void take_notes(catalog::Catalog& catalog, const fs::path& runs, base::Observer&
   std::vector<fs::path> folders;  // a run may have two notes, which are neighbours
   std::vector<std::uint64_t> files;
   for (const fs::path& note : notes) {
-    folders.push_back(runs / note.stem());
+    folders.push_back(home_of(runs).run(note.stem().string()));
     files.push_back(file_at(note));
   }
   folders.erase(std::unique(folders.begin(), folders.end()), folders.end());
@@ -253,15 +299,17 @@ void take_notes(catalog::Catalog& catalog, const fs::path& runs, base::Observer&
   for (std::size_t i = 0; i < folders.size(); ++i) {
     if (batch[i].problem) {
       observer.warn(batch[i].problem->what(), batch[i].problem->hint());
-      unreadable.insert(folders[i]);
+      unreadable.insert(folders[i].filename());
     } else if (batch[i].run) {
-      put_run(catalog, *batch[i].run, folders[i]);
+      put_run(catalog, *batch[i].run, folders[i], observer);
+    } else if (std::error_code code; !fs::exists(folders[i], code) && !code) {
+      catalog.forget_run(folders[i].filename().string());
     }
   }
   transaction.commit();
   for (std::size_t i = 0; i < notes.size(); ++i) {
     // Another note of that name came after the run was read.
-    if (!unreadable.contains(runs / notes[i].stem()) && file_at(notes[i]) == files[i])
+    if (!unreadable.contains(notes[i].stem()) && file_at(notes[i]) == files[i])
       ::unlink(notes[i].c_str());
   }
 }
@@ -290,6 +338,7 @@ void index_inbox(catalog::Catalog& catalog,
       if (!run) continue;
       if (run->record) {
         catalog.put_record(*run->record, row.directory);
+        put_said(catalog, row.id, run->record->tags, run->said);
       } else if (run->status.state != row.state) {
         catalog.put_state(row.id, run->status.state, run->status.message);
       }

@@ -59,7 +59,7 @@ class StudyDrive {
     const std::vector<home::StudyFiles::Run> runs = files_.runs();
     std::vector<fs::path> directories;
     for (const home::StudyFiles::Run& run : runs)
-      directories.push_back(tools_.folders.runs() / run.run_id);
+      directories.push_back(tools_.folders.run(run.run_id));
     // In this order: a run that nobody executes now has an end already.
     const auto executors = execution::executors_of(directories, resumption.take_over);
     const analysis::StudyOutcome before = analysis::look_at_study(files_, tools_.folders);
@@ -124,7 +124,7 @@ class StudyDrive {
   }
 
   void follow(const home::StudyFiles::Run& run, const launch::JobId& job) {
-    const fs::path directory = tools_.folders.runs() / run.run_id;
+    const fs::path directory = tools_.folders.run(run.run_id);
     const spec::ResourceSlots slots =
         home::RunFiles(directory).read_plan().slots.value_or(spec::ResourceSlots{});
     slots_.occupy(slots);
@@ -135,7 +135,7 @@ class StudyDrive {
   /// A stage that outlived its executor would run beside its successor, on the same cores.
   void end_what_is_left(const execution::RunOutcome& newest) {
     if (newest.state == RunState::ok || newest.state == RunState::failed) return;
-    const std::size_t left = execution::end_leftovers(tools_.folders.runs() / newest.run_id);
+    const std::size_t left = execution::end_leftovers(tools_.folders.run(newest.run_id));
     if (left == 0) return;
     observer_.warn("run " + newest.run_id + ": " + std::to_string(left) +
                    " process(es) that it had left were ended");
@@ -246,7 +246,7 @@ class StudyDrive {
 
   std::optional<std::map<std::string, std::string>> first_code(const std::string& run_id) const {
     try {
-      return home::RunFiles(tools_.folders.runs() / run_id).read_plan().code;
+      return home::RunFiles(tools_.folders.run(run_id)).read_plan().code;
     } catch (const Error&) {
       return std::nullopt;  // removed meanwhile
     }

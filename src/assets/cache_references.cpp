@@ -8,6 +8,7 @@
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/fetch/displayed_url.hpp>
 #include <sabath/home/run_files.hpp>
+#include <sabath/home/run_trash.hpp>
 
 #include <algorithm>
 #include <string_view>
@@ -138,9 +139,14 @@ std::vector<AssetPart> parts_of(const spec::Asset& asset, const cache::Cache& ca
   return parts;
 }
 
-std::map<Digest, std::vector<std::string>> digests_of_runs(const fs::path& runs) {
+std::map<Digest, std::vector<std::string>> digests_of_runs(const home::Folders& folders) {
   std::map<Digest, std::vector<std::string>> named;
-  for (const fs::path& directory : entries_of(runs)) {
+  std::vector<fs::path> directories;
+  for (const fs::path& folder : home::folders_of_runs(folders)) {
+    const std::vector<fs::path> found = entries_of(folder);
+    directories.insert(directories.end(), found.begin(), found.end());
+  }
+  for (const fs::path& directory : directories) {
     if (!spec::is_run_id(directory.filename().string())) continue;
     const home::RunFiles files(directory);
     std::set<Digest> digests;
@@ -183,7 +189,7 @@ std::set<Digest> digests_in_use(const home::Folders& folders,
                                 const cache::Cache& cache,
                                 const cache::Inventory& inventory) {
   std::set<Digest> used = digests_of_environments(folders.environments());
-  for (const auto& [digest, runs] : digests_of_runs(folders.runs()))
+  for (const auto& [digest, runs] : digests_of_runs(folders))
     used.insert(digest);
   for (const auto& [name, digests] : digests_of_assets(documents, cache, inventory)) {
     if (std::ranges::any_of(digests, [&](const Digest& one) { return used.contains(one); }))

@@ -167,6 +167,17 @@ bool write_file_once(const fs::path& path, std::string_view content, unsigned mo
   return true;
 }
 
+void append_lines(const fs::path& path, std::string lines) {
+  const UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+  if (!fd) throw_errno(path.string(), "cannot write", errno);
+  char last = '\n';
+  const off_t size = ::lseek(fd.get(), 0, SEEK_END);
+  if (size > 0 && ::pread(fd.get(), &last, 1, size - 1) == 1 && last != '\n') lines.insert(0, "\n");
+  write_all(fd.get(), as_bytes(lines), path);
+  if (::fdatasync(fd.get()) != 0) throw_errno(path.string(), "cannot write", errno);
+  if (size == 0) sync_directory(path.parent_path());
+}
+
 void make_directories(const fs::path& path) {
   std::error_code code;
   if (fs::is_directory(path, code)) return;

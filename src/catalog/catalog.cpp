@@ -9,6 +9,7 @@
 
 #include <cmath>
 #include <set>
+#include <sstream>
 
 namespace sabath::catalog {
 namespace {
@@ -88,6 +89,8 @@ spec::RunRecord record_of(const spec::RunPlan& plan, const spec::Recipe& recipe)
   record.seed = plan.seed;
   record.tags = plan.tags;
   record.inputs = plan.inputs;
+  record.repeats = plan.repeats;
+  record.reproduce = plan.reproduce;
   record.environment = plan.environment;
   if (const auto user = plan.launch.find("user"); user != plan.launch.end())
     record.user = user->second;
@@ -143,6 +146,22 @@ void insert_host(Database& database, std::int64_t run, const spec::HostFacts& ho
                host.kernel);
 }
 
+/// Which other runs a run needs. A hybrid of `explain` names them in the command that repeats it.
+void insert_references(Database& database, std::int64_t run, const spec::RunRecord& record) {
+  const auto add = [&](const char* kind, const std::string& of) {
+    if (of.empty() || of == record.run_id) return;
+    database.run("insert or ignore into run_reference values (?, ?, ?)", run, kind, of);
+  };
+  add("repeats", record.repeats.value_or(""));
+  for (const spec::StageRecord& stage : record.stages)
+    add("stage", stage.made_by_run);
+  if (spec::purpose_of(record.tags) != spec::RunPurpose::explanation) return;
+  std::istringstream words(record.reproduce);
+  for (std::string word; words >> word;) {
+    if (spec::is_run_id(word)) add("explains", word);
+  }
+}
+
 void put_run(Database& database,
              const spec::RunRecord& record,
              const std::string& directory,
@@ -179,6 +198,7 @@ void put_run(Database& database,
   }
   for (const spec::MetricSummary& metric : record.metrics)
     insert_metric(database, run, metric, record);
+  insert_references(database, run, record);
   for (const spec::OutputRecord& output : record.outputs) {
     database.run("insert or replace into run_output values (?, ?, ?, ?, ?)",
                  run,
@@ -197,6 +217,26 @@ void put_run(Database& database,
                record.run_id + " " + record.recipe_name + " " + record.model + " " +
                    fmt::format("{} ", fmt::join(record.tags, " ")) + parameters + hosts +
                    record.message);
+}
+
+void replace_said(Database& database,
+                  const std::string& run_id,
+                  const std::vector<std::string>& tags,
+                  const std::vector<RunNote>& notes) {
+  auto& query = bound(database.statement("select n from run where id = ?"), run_id);
+  if (!query.executeStep()) return;
+  const std::int64_t run = query.getColumn(0).getInt64();
+  query.reset();
+  database.run("delete from run_tag where run = ?", run);
+  database.run("delete from run_note where run = ?", run);
+  for (const std::string& tag : tags)
+    database.run("insert or ignore into run_tag values (?, ?)", run, tag);
+  std::string words = fmt::format(" {}", fmt::join(tags, " "));
+  for (const RunNote& note : notes) {
+    database.run("insert into run_note values (?, ?, ?, ?)", run, note.at, note.by, note.text);
+    words += " " + note.text;
+  }
+  database.run("update run_search set body = body || ? where rowid = ?", words, run);
 }
 
 /// Inserts or replaces one document and its words.
@@ -274,6 +314,16 @@ void Catalog::put_record(const spec::RunRecord& record,
   write(*database_, [&] { put_run(*database_, record, directory, batch); });
 }
 
+void Catalog::put_said(const std::string& run_id,
+                       const std::vector<std::string>& tags,
+                       const std::vector<RunNote>& notes) {
+  write(*database_, [&] { replace_said(*database_, run_id, tags, notes); });
+}
+
+void Catalog::forget_run(const std::string& run_id) {
+  write(*database_, [&] { delete_run(*database_, run_id); });
+}
+
 void Catalog::put_state(const std::string& run_id,
                         spec::RunState state,
                         const std::string& message) {
@@ -306,6 +356,8 @@ void Catalog::forget_all_runs() {
     make_again(database_->handle(),
                {"run_search",
                 "run_tag",
+                "run_note",
+                "run_reference",
                 "run_parameter",
                 "run_facet",
                 "run_metric",

@@ -46,6 +46,22 @@ std::vector<DocumentRow> matching(Database& database, const char* sql, const std
   return read_documents(bound(database.statement(sql), query));
 }
 
+std::vector<RunDependency> read_references(Database& database,
+                                           const std::vector<std::string>& ids) {
+  std::vector<RunDependency> found;
+  auto& statement = database.statement(
+      "select run.id, kind, needed from run_reference join run on run.n = run_reference.run "
+      "where needed = ? order by kind, run.placed, run.id");
+  for (const std::string& id : ids) {
+    statement.reset();
+    for (bound(statement, id); statement.executeStep();) {
+      const auto text = [&](int column) { return statement.getColumn(column).getString(); };
+      found.push_back({text(0), text(1), text(2)});
+    }
+  }
+  return found;
+}
+
 CatalogStats read_stats(SQLite::Database& handle) {
   const auto number = [&](const char* sql) {
     return static_cast<std::uint64_t>(handle.execAndGet(sql).getInt64());
@@ -114,6 +130,10 @@ std::vector<RunRow> Catalog::in_state(spec::RunState state) const {
         database.statement(std::string(run_columns) + "where state = ?" + oldest_first);
     return read_runs(database, bound(statement, std::string(spec::to_string(state))));
   });
+}
+
+std::vector<RunDependency> Catalog::references_to(const std::vector<std::string>& run_ids) const {
+  return database_->guarded([&] { return read_references(*database_, run_ids); });
 }
 
 std::vector<DocumentRow> Catalog::search(std::string_view words) const {

@@ -6,8 +6,8 @@ namespace sabath::catalog {
 namespace {
 
 /// Keys since selections have operators. A parameter of such a name keeps its meaning.
-constexpr std::array<std::string_view, 7> later_keys{
-    "message", "created", "started", "ended", "until", "wall", "run"};
+constexpr std::array<std::string_view, 8> later_keys{
+    "message", "note", "created", "started", "ended", "until", "wall", "run"};
 
 bool has_row(Database& database, const std::string& from, const Condition& condition) {
   return database.guarded([&] {

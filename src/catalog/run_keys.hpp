@@ -18,7 +18,7 @@ struct Column {
   std::string_view table{};
   ValueKind kind = ValueKind::text;
 };
-inline constexpr std::array<Column, 20> columns{{
+inline constexpr std::array<Column, 21> columns{{
     {"id", "id"},
     {"recipe", "recipe"},
     {"study", "study"},
@@ -28,6 +28,7 @@ inline constexpr std::array<Column, 20> columns{{
     {"message", "message"},
     {"tag", "tag", "run_tag"},
     {"task", "tag", "run_tag"},
+    {"note", "text", "run_note"},
     {"environment", "key", "run_layer"},
     {"seed", "seed", {}, ValueKind::seed},
     {"state", "state", {}, ValueKind::state},

@@ -60,7 +60,8 @@ Condition order_by(const std::vector<std::string>& keys, Database& database) {
 void follow_home(const Database& database, const fs::path& written, std::string& path) {
   const fs::path runs = written.parent_path();
   const std::string before = runs.parent_path().string() + "/";
-  if (runs.filename() != "runs" || !path.starts_with(before)) return;
+  const bool is_of_home = runs.filename() == "runs" || runs.filename() == "archive";
+  if (!is_of_home || !path.starts_with(before)) return;
   path = (database.path().parent_path() / path.substr(before.size())).string();
 }
 

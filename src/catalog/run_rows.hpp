@@ -26,7 +26,7 @@ RunRow read_run(const Database& database, SQLite::Statement& statement);
 std::vector<RunRow> read_runs(const Database& database, SQLite::Statement& statement);
 
 /// Moves `path` along with a home that was moved since a row was written: the run's folder was then
-/// `written`, which is HOME/runs/ID. The catalog lies in the present home.
+/// `written`, which is HOME/runs/ID or HOME/archive/ID. The catalog lies in the present home.
 void follow_home(const Database& database, const std::filesystem::path& written, std::string& path);
 
 /// The runs that fit, in this order.

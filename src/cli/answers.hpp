@@ -4,6 +4,7 @@
 #include <sabath/analysis/study_power.hpp>
 #include <sabath/app/import_table.hpp>
 #include <sabath/app/run_recipe.hpp>
+#include <sabath/app/run_references.hpp>
 #include <sabath/app/run_study.hpp>
 #include <sabath/assets/fetch_assets.hpp>
 #include <sabath/assets/repair_cache.hpp>
@@ -15,6 +16,8 @@
 #include <sabath/catalog/catalog.hpp>
 #include <sabath/env/environment.hpp>
 #include <sabath/env/prefix_image.hpp>
+#include <sabath/home/run_statements.hpp>
+#include <sabath/home/run_trash.hpp>
 #include <sabath/spec/collection.hpp>
 #include <sabath/spec/comparison.hpp>
 #include <sabath/spec/explanation.hpp>
@@ -63,6 +66,16 @@ struct WrittenReport {
   spec::RunCount runs{};
   std::uint64_t size_bytes = 0;
   std::vector<std::string> notes{};
+};
+
+/// What became of runs that were tagged, archived, removed or brought back.
+struct CareAnswer {
+  std::vector<std::string> changed{};    ///< ids of runs
+  std::vector<std::string> unchanged{};  ///< where it was so already
+  std::vector<app::RunNeed> needs{};     ///< what refers to runs that are to be removed
+  std::string removal{};                 ///< of `rm`: where they lie
+  base::DiskUse use{};
+  bool dry_run = false;
 };
 
 /// What else than the cache itself knows of what lies in it.
@@ -118,10 +131,17 @@ std::string json_answer(const std::vector<const cache::Stored*>& stored, const C
 std::string json_answer(const std::vector<UsageRow>& rows,
                         const std::map<std::string, std::uint64_t>& totals);
 std::string json_answer(const std::vector<cache::Pin>& pins);
-std::string json_answer(const cache::GarbageReport& report, bool dry_run);
+std::string json_answer(const cache::GarbageReport& report,
+                        const std::vector<home::ClearedRemoval>& cleared,
+                        bool dry_run);
 std::string json_answer(const std::vector<assets::Repaired>& repaired);
 /// With `whole` in the metrics that have whole numbers which no double holds.
-std::string json_answer(const spec::RunRecord& record, const spec::WholeSummaries& whole);
+/// With what was `said` of the run, if anything was.
+std::string json_answer(const spec::RunRecord& record,
+                        const spec::WholeSummaries& whole,
+                        const std::vector<home::RunStatement>& said = {});
+std::string json_answer(const CareAnswer& answer);
+std::string json_answer(const std::vector<home::Removal>& removals);
 /// Returns an observer that writes what the library reports as JSON lines with a "type":
 /// "progress", "note" or "warning". Progress of one task comes twice a second at most, and when it
 /// ends.

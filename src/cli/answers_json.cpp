@@ -5,6 +5,7 @@
 #include <sabath/base/text/json_reader.hpp>
 #include <sabath/base/text/redact.hpp>
 #include <sabath/base/text/text_table.hpp>
+#include <sabath/home/run_archive.hpp>
 #include <sabath/spec/baseline.hpp>
 #include <sabath/spec/check_report.hpp>
 #include <sabath/spec/package_lock.hpp>
@@ -48,6 +49,7 @@ ordered_json row_json(const catalog::RunRow& row) {
           {"node", row.node},
           {"seed", row.seed},
           {"tags", row.tags},
+          {"archived", home::is_archived(row.directory)},
           {"directory", row.directory}};
 }
 
@@ -351,7 +353,16 @@ std::string json_answer(const std::vector<cache::Pin>& pins) {
   });
 }
 
-std::string json_answer(const cache::GarbageReport& report, bool dry_run) {
+std::string json_answer(const cache::GarbageReport& report,
+                        const std::vector<home::ClearedRemoval>& cleared,
+                        bool dry_run) {
+  const ordered_json trash = array_of(cleared, [](const home::ClearedRemoval& one) {
+    return ordered_json{{"removal", one.removal.name},
+                        {"at", one.removal.at},
+                        {"runs", one.removal.runs},
+                        {"disk", one.use.disk_bytes},
+                        {"freed", one.use.freed_bytes}};
+  });
   const ordered_json removed = array_of(report.removed, [](const cache::RemovedItem& item) {
     return ordered_json{{"kind", item.kind},
                         {"name", item.name},
@@ -366,6 +377,7 @@ std::string json_answer(const cache::GarbageReport& report, bool dry_run) {
   return base::pretty_json({{"schema", 1},
                             {"dry_run", dry_run},
                             {"removed", removed},
+                            {"trash", trash},
                             {"freed", report.freed_bytes},
                             {"before", report.before_bytes},
                             {"kept", kept}});
@@ -421,7 +433,27 @@ std::string json_answer(const std::vector<env::PrefixImage>& images) {
   });
 }
 
-std::string json_answer(const spec::RunRecord& record, const spec::WholeSummaries& whole) {
+std::string json_answer(const CareAnswer& answer) {
+  ordered_json json{{"schema", 1}, {"changed", answer.changed}, {"unchanged", answer.unchanged}};
+  json["needs"] = array_of(answer.needs, [](const app::RunNeed& need) {
+    return ordered_json{{"run", need.run}, {"why", need.why}};
+  });
+  if (!answer.removal.empty()) json["removal"] = answer.removal;
+  json["disk"] = answer.use.disk_bytes;
+  json["freed"] = answer.use.freed_bytes;
+  json["dry_run"] = answer.dry_run;
+  return base::pretty_json(json);
+}
+
+std::string json_answer(const std::vector<home::Removal>& removals) {
+  return list_answer("removals", removals, [](const home::Removal& one) {
+    return ordered_json{{"removal", one.name}, {"at", one.at}, {"by", one.by}, {"runs", one.runs}};
+  });
+}
+
+std::string json_answer(const spec::RunRecord& record,
+                        const spec::WholeSummaries& whole,
+                        const std::vector<home::RunStatement>& said) {
   nlohmann::ordered_json json = spec::to_json(record);
   for (std::size_t i = 0; i < record.metrics.size(); ++i) {
     const auto found = whole.find(record.metrics[i].stream + "/" + record.metrics[i].name);
@@ -433,6 +465,13 @@ std::string json_answer(const spec::RunRecord& record, const spec::WholeSummarie
                                       std::pair("max", &values.max)}) {
       if (*digits) json["metrics"][i]["whole"][key] = **digits;
     }
+  }
+  for (const home::RunStatement& one : said) {
+    using Kind = home::RunStatement::Kind;
+    const char* const kind = one.kind == Kind::note  ? "note"
+                             : one.kind == Kind::tag ? "tag"
+                                                     : "untag";
+    json["said"].push_back({{"at", one.at}, {"by", one.by}, {kind, base::redact(one.text)}});
   }
   return base::pretty_json(json);
 }

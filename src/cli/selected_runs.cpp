@@ -3,6 +3,8 @@
 #include "option_parser.hpp"
 
 #include <sabath/base/text/text_table.hpp>
+#include <sabath/home/run_archive.hpp>
+#include <sabath/home/run_trash.hpp>
 
 #include <set>
 
@@ -36,20 +38,59 @@ analysis::KnownNames known_names(Workspace& workspace) {
 }
 
 std::vector<catalog::RunRow> runs_if_any(const std::string& selection, Workspace& workspace) {
-  const analysis::KnownNames names = known_names(workspace);
-  names.check_selection(selection);
-  try {
+  known_names(workspace).check_selection(selection);
+  return or_in_trash(selection, workspace, [&] {
     return workspace.catalog().select(selection, workspace.clock().now());
-  } catch (const base::Error& error) {
-    if (error.kind() == base::ErrorKind::not_found) names.refuse_bare_name(selection);
-    throw;
-  }
+  });
 }
 
-std::vector<catalog::RunRow> selected_runs(const std::string& selection, Workspace& workspace) {
+std::vector<catalog::RunRow> chosen_runs(const std::string& selection, Workspace& workspace) {
   auto runs = runs_if_any(selection, workspace);
   if (runs.empty()) refuse_nothing(selection);
   return runs;
+}
+
+std::vector<catalog::RunRow> selected_runs(const std::string& selection, Workspace& workspace) {
+  return with_files(chosen_runs(selection, workspace), workspace);
+}
+
+std::vector<catalog::RunRow> with_files(std::vector<catalog::RunRow> runs, Workspace& workspace) {
+  for (catalog::RunRow& run : runs) {
+    if (!home::is_archived(run.directory)) continue;
+    const std::filesystem::path to = workspace.unpacking_folder() / run.id;
+    std::error_code code;
+    if (!std::filesystem::exists(to, code)) {
+      workspace.remove_at_signal(workspace.unpacking_folder());
+      base::make_directories(to);
+      home::unpack_run(run.directory, to, workspace.observer(), {});
+    }
+    run.directory = to.string();
+  }
+  return runs;
+}
+
+void refuse_selection(const std::string& selection,
+                      const base::Error& error,
+                      Workspace& workspace) {
+  if (error.kind() != base::ErrorKind::not_found || selection.starts_with('@')) throw error;
+  const std::size_t dots = selection.find("..");
+  for (const std::string& id :
+       {selection.substr(0, dots), dots == selection.npos ? "" : selection.substr(dots + 2)}) {
+    std::optional<std::pair<home::Removal, std::string>> found;
+    try {
+      found = home::find_trashed(workspace.folders(), id);
+    } catch (const base::Error&) {
+      break;  // 'sabath rm --list' says what is wrong with the trash
+    }
+    if (!found) continue;
+    throw base::Error(base::ErrorKind::not_found,
+                      "run '" + found->second + "': lies in the trash, removed by " +
+                          base::printable(found->first.by) + " at " +
+                          base::printable(found->first.at),
+                      "'sabath rm --undo " + found->second + "' brings it back");
+  }
+  known_names(workspace).refuse_bare_name(selection);
+  throw error;
 }
 
 catalog::RunRow one_run(const std::string& selection, Workspace& workspace) {
@@ -78,6 +119,7 @@ SelectedRuns selected_together(const std::vector<std::string>& selections, Works
     }
   }
   if (selected.runs.empty()) refuse_nothing(selections.front());
+  selected.runs = with_files(std::move(selected.runs), workspace);
   return selected;
 }
 

@@ -19,11 +19,32 @@ namespace sabath::cli {
 
 analysis::KnownNames known_names(Workspace& workspace);
 
-/// The runs of a selection that a user typed, oldest first. Throws as analysis::KnownNames and
-/// catalog::Catalog::select.
+/// The runs of a selection that a user typed, oldest first; archived ones as they are. Throws as
+/// analysis::KnownNames and catalog::Catalog::select. Says of a run in the trash that it lies
+/// there.
 std::vector<catalog::RunRow> runs_if_any(const std::string& selection, Workspace& workspace);
 
 /// The same of at least one run. Throws Error{not_found} where no run matches.
+std::vector<catalog::RunRow> chosen_runs(const std::string& selection, Workspace& workspace);
+
+/// Unpacks archived runs for this command, which then reads them as any other.
+std::vector<catalog::RunRow> with_files(std::vector<catalog::RunRow> runs, Workspace& workspace);
+
+/// Calls `find` for a selection. Where it finds no run, the error says of one that lies in the
+/// trash how to bring it back.
+[[noreturn]] void refuse_selection(const std::string& selection,
+                                   const base::Error& error,
+                                   Workspace& workspace);
+template <class Find>
+auto or_in_trash(const std::string& selection, Workspace& workspace, const Find& find) {
+  try {
+    return find();
+  } catch (const base::Error& error) {
+    refuse_selection(selection, error, workspace);
+  }
+}
+
+/// The chosen runs with their files.
 std::vector<catalog::RunRow> selected_runs(const std::string& selection, Workspace& workspace);
 
 /// The one run that a selection names. Throws Error{usage} when it names several.

@@ -8,6 +8,7 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/fetch/tools.hpp>
+#include <sabath/home/run_archive.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -20,6 +21,15 @@ using base::Error;
 Workspace::Workspace(const GlobalOptions& options)
     : options_(options), observer_(options.quiet, clock_) {
   end_at_signal();
+}
+
+UnpackingFolder::~UnpackingFolder() {
+  if (!path_.empty()) base::remove_tree(path_);
+}
+
+const std::filesystem::path& UnpackingFolder::in(const home::Folders& folders) {
+  if (path_.empty()) path_ = home::make_unpacking_folder(folders);
+  return path_;
 }
 
 void Workspace::refuse_json(const std::string& hint) const {

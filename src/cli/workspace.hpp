@@ -28,6 +28,20 @@
 
 namespace sabath::cli {
 
+/// A private folder of one command in the home, made when it is first needed.
+class UnpackingFolder {
+ public:
+  UnpackingFolder() = default;
+  ~UnpackingFolder();
+  UnpackingFolder(const UnpackingFolder&) = delete;
+  UnpackingFolder& operator=(const UnpackingFolder&) = delete;
+
+  const std::filesystem::path& in(const home::Folders& folders);
+
+ private:
+  std::filesystem::path path_{};
+};
+
 /// The one place where the parts are put together. Each is made when a command first asks for it,
 /// so that `sabath --version` opens nothing.
 class Workspace {
@@ -50,6 +64,9 @@ class Workspace {
   void remove_at_signal(const std::filesystem::path& folder) {
     stop_.set_last([folder] { base::remove_tree(folder); });
   }
+
+  /// A private folder for what this command unpacks from archives. Removed at its end.
+  const std::filesystem::path& unpacking_folder() { return unpacked_.in(folders()); }
 
   /// config.json. Throws Error{usage}.
   const spec::Configuration& configuration();
@@ -122,6 +139,7 @@ class Workspace {
   std::map<std::string, std::unique_ptr<Monitored>> monitors_;  ///< by site and its `at_once`
   std::optional<home::Sites> sites_;
   std::string variant_{};  ///< of the site in use; empty: the configured one
+  UnpackingFolder unpacked_{};
 };
 
 /// Writes bytes to stdout as they are. False: nobody reads it any more (`sabath list runs | head

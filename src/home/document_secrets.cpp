@@ -135,9 +135,9 @@ base::KnownSecrets known_secrets(const base::Environment& environment,
   return base::KnownSecrets(values);
 }
 
-void refuse_secrets(const std::vector<std::string>& tags) {
-  for (const std::string& tag : tags)
-    refuse_in(tag, "--tag");
+void refuse_secrets(const std::vector<std::string>& texts, const std::string& place) {
+  for (const std::string& text : texts)
+    refuse_in(text, place);
 }
 
 void refuse_secrets(const spec::PlannedStage& stage) {

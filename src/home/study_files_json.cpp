@@ -110,19 +110,10 @@ std::vector<StudyFiles::Run> StudyFiles::runs() const {
 }
 
 void StudyFiles::add_runs(const std::vector<Run>& runs) const {
-  const fs::path path = directory_ / "runs";
-  const base::UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
-  if (!fd) base::throw_errno(path.string(), "cannot write", errno);
   std::string lines;
   for (const Run& run : runs)
     lines += std::to_string(run.point) + " " + run.run_id + "\n";
-  // What a full disk left of a line before it must not swallow the next one.
-  char last = '\n';
-  const off_t size = ::lseek(fd.get(), 0, SEEK_END);
-  if (size > 0 && ::pread(fd.get(), &last, 1, size - 1) == 1 && last != '\n') lines.insert(0, "\n");
-  base::write_all(fd.get(), base::as_bytes(lines), path);
-  if (::fdatasync(fd.get()) != 0) base::throw_errno(path.string(), "cannot write", errno);
-  if (size == 0) base::sync_directory(directory_);
+  base::append_lines(directory_ / "runs", std::move(lines));
 }
 
 void StudyFiles::become_driver(bool take_over) const {

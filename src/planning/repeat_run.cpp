@@ -5,6 +5,7 @@
 #include <sabath/base/tree_digest.hpp>
 #include <sabath/collect/number_text.hpp>
 #include <sabath/home/batch_bundle.hpp>
+#include <sabath/home/run_archive.hpp>
 #include <sabath/home/run_files.hpp>
 #include <sabath/home/tuning_variables.hpp>
 #include <sabath/planning/node_slots.hpp>
@@ -27,6 +28,11 @@ namespace {
 namespace fs = std::filesystem;
 using base::Error;
 using base::ErrorKind;
+
+/// Another run of the home that a run's folder lies in.
+fs::path run_beside(const fs::path& run_directory, const std::string& id) {
+  return home::Folders{.home = run_directory.parent_path().parent_path()}.run(id);
+}
 
 /// Source of a run's code: what it kept, else the commit with its diff from the user's repository.
 /// Else the recipe's folder of today, if it is what it was then.
@@ -83,7 +89,7 @@ class OriginalSource {
       std::error_code code;
       if (fs::is_directory(plan.recipe_directory, code)) return plan.recipe_directory;
       if (!plan.repeats) break;
-      const home::RunFiles before(files_.directory().parent_path() / *plan.repeats);
+      const home::RunFiles before(run_beside(files_.directory(), *plan.repeats));
       if (!fs::exists(before.plan(), code)) break;
       plan = before.read_plan();
     }
@@ -339,11 +345,16 @@ spec::RunRecord record_of(const home::RunFiles& files) {
 
 /// Takes the environment that the recipe and the lock of another run ask for.
 void take_environment(const std::string& run_id,
-                      const fs::path& runs,
+                      const fs::path& run_directory,
                       const fs::path& folder,
                       const RepeatTools& tools,
                       RunRequest& request) {
-  const home::RunFiles files(runs / run_id);
+  const home::RunFiles files(run_beside(run_directory, run_id));
+  if (home::is_archived(files.directory())) {
+    throw Error(ErrorKind::usage,
+                "run " + run_id + ": is archived, and its code is needed",
+                "'sabath archive --restore " + run_id + "' unpacks it");
+  }
   const spec::RunRecord record = record_of(files);
   spec::Recipe recipe =
       spec::parse_recipe(record.recipe_text, files.record().string() + ":/recipe");
@@ -367,8 +378,7 @@ RunRequest repeat_run(const fs::path& run_directory,
   base::make_directories(code);
   request.recipe.directory = OriginalSource(files, record, request.recipe, code, tools).put();
   if (plan.environment_from) {
-    const fs::path runs = run_directory.parent_path();
-    take_environment(*plan.environment_from, runs, folder / "environment", tools, request);
+    take_environment(*plan.environment_from, run_directory, folder / "environment", tools, request);
   }
   for (const spec::Parameter& parameter : request.recipe.parameters) {
     const auto value = record.parameters.find(parameter.name);

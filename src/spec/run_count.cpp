@@ -47,6 +47,11 @@ bool is_hybrid_tag(std::string_view tag) {
 
 }  // namespace
 
+bool is_reserved_tag(std::string_view tag) {
+  return tag.starts_with("asset:") || tag.starts_with("task:") || tag == "explain" ||
+         is_hybrid_tag(tag);
+}
+
 RunPurpose purpose_of(const std::vector<std::string>& tags) {
   bool is_explain = false;
   bool is_hybrid = false;

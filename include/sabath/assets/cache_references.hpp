@@ -17,7 +17,7 @@ namespace sabath::assets {
 /// Returns digest -> runs whose plan or record contains it, anywhere in the text. Parses nothing,
 /// so that a document of another version keeps its data, too. Throws Error{storage} for an
 /// unreadable document, whose references are unknown.
-std::map<base::Digest, std::vector<std::string>> digests_of_runs(const std::filesystem::path& runs);
+std::map<base::Digest, std::vector<std::string>> digests_of_runs(const home::Folders& folders);
 
 /// Returns the digests that records of environments beneath a folder contain.
 std::set<base::Digest> digests_of_environments(const std::filesystem::path& environments);

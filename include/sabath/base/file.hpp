@@ -38,6 +38,10 @@ bool write_file_once(const std::filesystem::path& path,
                      std::string_view content,
                      unsigned mode = 0644);
 
+/// Adds whole lines to a file, which is made where it is missing. Ends a line before them that a
+/// full disk cut short. Several processes may do so at once. Durable on return.
+void append_lines(const std::filesystem::path& path, std::string lines);
+
 /// mkdir -p; an error names the first folder that could not be made.
 void make_directories(const std::filesystem::path& path);
 void sync_directory(const std::filesystem::path& path);

@@ -73,6 +73,20 @@ struct RunColumn {
   std::vector<double> numbers{};     ///< of the other kinds; NaN: it has none
 };
 
+/// A note that somebody wrote to a run.
+struct RunNote {
+  std::string at{};
+  std::string by{};
+  std::string text{};
+};
+
+/// That a run needs another one: "repeats", "stage" (it took the stage's outputs), "explains".
+struct RunDependency {
+  std::string run{};
+  std::string kind{};
+  std::string needed{};  ///< the other one
+};
+
 /// One line of `list assets`, `list recipes` and `search`.
 struct DocumentRow {
   std::string kind{};  ///< dataset, model, tool, recipe
@@ -111,6 +125,12 @@ class Catalog {
   void put_record(const spec::RunRecord& record,
                   const std::string& directory,
                   const std::string& batch = {});
+  /// Replaces the tags and notes of a run: those of its record, as later statements changed them.
+  void put_said(const std::string& run_id,
+                const std::vector<std::string>& tags,
+                const std::vector<RunNote>& notes);
+  /// Takes a run out, whose folder is gone.
+  void forget_run(const std::string& run_id);
   void put_state(const std::string& run_id, spec::RunState state, const std::string& message);
   /// The same for a run that has not ended; does nothing for one that has.
   void put_seen(const std::string& run_id, spec::RunState state, const std::string& message);
@@ -161,6 +181,8 @@ class Catalog {
   /// of `values_of`. Throws Error{usage} for a name that none of them has.
   RunColumn column_of(const std::vector<RunRow>& runs, std::string_view key) const;
   std::vector<RunRow> in_state(spec::RunState state) const;
+  /// What other runs say of these: who needs them. Sorted.
+  std::vector<RunDependency> references_to(const std::vector<std::string>& run_ids) const;
   /// By run, stage and name.
   std::vector<RunMetric> metrics_of(const std::vector<RunRow>& runs) const;
   /// The value of each run for a key, or an empty text. Keys of a run: host (or node), seed, tag

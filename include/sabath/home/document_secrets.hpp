@@ -27,8 +27,8 @@ base::KnownSecrets known_secrets(const base::Environment& environment,
 /// Refuses secrets in what a plan stores unredacted. Throws Error{usage} with the place if the
 /// recipe's text, an argument of its stages, or a parameter's value looks like a secret.
 void refuse_secrets(const spec::Recipe& recipe, const spec::ParameterValues& values);
-/// The same for tags.
-void refuse_secrets(const std::vector<std::string>& tags);
+/// The same for tags, and for other texts of a user. `place` names them in the message.
+void refuse_secrets(const std::vector<std::string>& texts, const std::string& place = "--tag");
 /// The same for a command and variables with their placeholders filled in.
 void refuse_secrets(const spec::PlannedStage& stage);
 /// The same for the contents of job scripts and batches. `file`: the site's document.

@@ -104,7 +104,7 @@ struct Report {
   /// Of a sweep: runs in which a parameter varies that affects the result. The report begins with
   /// it.
   std::optional<spec::Ranking> ranking{};
-  std::vector<std::string> notes{};  ///< what could not be read, or was left out
+  std::vector<std::string> notes{};  ///< of users to runs; what could not be read, or was left out
   std::vector<Chart> courses{};      ///< of metrics over steps
   std::vector<Chart> usage{};        ///< over time
   std::vector<ReportItem> items{};

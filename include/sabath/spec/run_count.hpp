@@ -47,6 +47,10 @@ const std::string& executor_of(const RunRecord& record, std::string_view stage);
 /// Why a run was made: somebody requested it, or another command needed it.
 enum class RunPurpose { requested, asset, explanation };
 
+/// Whether a tag decides what a run is: "asset:NAME", "task:NAME", "explain", and the tag of a
+/// hybrid of `explain`. Nobody may give or take it later.
+bool is_reserved_tag(std::string_view tag);
+
 /// What the tags of a run say. "asset:NAME" marks a run that only made an asset; no user can give
 /// such a tag. A hybrid of `explain` has the tags "explain" and "hybrid-" with 16 hexadecimal
 /// digits: a user's own tag "hybrid-model" is none.

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <map>
 
 #include <sys/stat.h>
 
@@ -105,6 +106,43 @@ std::vector<ArchiveEntry> extract_archive(const std::filesystem::path& archive,
                   "where file systems do not tell them apart, one of them would be lost");
   }
   return extraction.take_entries();
+}
+
+std::vector<ArchiveEntry> read_archive(const std::filesystem::path& archive,
+                                       Observer& observer,
+                                       std::stop_token stop) {
+  UnpackProgress progress(archive, size_of_regular_file(archive), observer);
+  ArchiveReader reader(archive);
+  std::map<std::string, ArchiveEntry> entries;
+  try {
+    while (const auto stated = reader.next()) {
+      using Kind = StatedEntry::Kind;
+      if (stated->kind == Kind::folder) continue;
+      ArchiveEntry& entry = entries[stated->path];
+      if (stated->kind == Kind::hard_link) entry = entries[stated->link_target];
+      entry.path = stated->path;
+      if (stated->kind == Kind::symbolic_link) entry.link_target = stated->link_target;
+      if (stated->kind != Kind::file) continue;
+      Hasher hasher;
+      for (ByteView bytes = reader.read(); !bytes.empty(); bytes = reader.read()) {
+        if (stop.stop_requested())
+          throw Error(ErrorKind::interrupted, archive.string() + ": reading was stopped");
+        progress.at(reader.consumed_bytes());
+        entry.size_bytes += bytes.size();
+        hasher.update(bytes);
+      }
+      entry.digest = hasher.finish();
+      entry.executable = stated->executable;
+    }
+  } catch (...) {
+    progress.finish(false);
+    throw;
+  }
+  progress.finish(true);
+  std::vector<ArchiveEntry> sorted;
+  for (auto& [path, entry] : entries)
+    sorted.push_back(std::move(entry));
+  return sorted;
 }
 
 void decompress_file(const std::filesystem::path& packed,

@@ -118,6 +118,7 @@ std::optional<StatedEntry> ArchiveReader::next() {
     stated.size = static_cast<std::uint64_t>(archive_entry_size(entry));
   }
   stated.executable = (archive_entry_perm(entry) & S_IXUSR) != 0;
+  stated.mode = static_cast<unsigned>(archive_entry_perm(entry)) & 0777U;
   current_ = stated.path;
   return stated;
 }

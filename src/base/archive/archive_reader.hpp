@@ -25,6 +25,7 @@ struct StatedEntry {
   std::string link_target{};            ///< of both kinds of links
   std::optional<std::uint64_t> size{};  ///< where the header says it
   bool executable = false;
+  unsigned mode = 0;  ///< all permissions, which only own archives get back
 };
 
 /// Reads tar (plain, gz, bz2, xz, zstd) and zip through libarchive, which only reads: what is

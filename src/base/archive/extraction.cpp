@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <limits>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -30,11 +31,30 @@ std::vector<std::string_view> components_of(std::string_view path) {
   return components;
 }
 
+/// Passes over a block of zeros, which becomes a hole. False for anything else.
+bool is_hole(int file, ByteView bytes) {
+  constexpr std::size_t least = 4096;
+  const auto is_zero = [](std::byte byte) { return byte == std::byte{0}; };
+  return bytes.size() >= least && std::ranges::all_of(bytes, is_zero) &&
+         ::lseek(file, static_cast<off_t>(bytes.size()), SEEK_CUR) >= 0;
+}
+
 std::size_t depth_of(std::string_view path) {
   return static_cast<std::size_t>(std::count(path.begin(), path.end(), '/'));
 }
 
 }  // namespace
+
+ArchiveLimits own_archive_limits() {
+  ArchiveLimits limits;
+  limits.entries = std::numeric_limits<std::uint64_t>::max();
+  limits.total_bytes = std::numeric_limits<std::uint64_t>::max();
+  limits.ratio = std::numeric_limits<std::uint64_t>::max();
+  limits.path_length = 1U << 16U;
+  limits.depth = 1U << 12U;
+  limits.is_own = true;
+  return limits;
+}
 
 bool link_stays_beneath(std::string_view target, std::string_view path) {
   if (target.empty() || target.front() == '/') return false;
@@ -69,6 +89,7 @@ void Extraction::put(const StatedEntry& stated, const std::function<ByteView()>&
   const std::string path = safe_path(stated, stated.path);
   if (stated.kind == StatedEntry::Kind::folder) {
     open_folder(stated, path);
+    if (limits_.is_own && !path.empty()) own_folders_.emplace_back(path, stated.mode);
     return;
   }
   if (path.empty()) refuse(stated, "it has no name");
@@ -152,9 +173,11 @@ void Extraction::put_file(const StatedEntry& stated,
   for (ByteView bytes = read(); !bytes.empty(); bytes = read()) {
     size += bytes.size();
     count_bytes(stated, size);
-    write_all(file.get(), bytes, destination_ / path);
+    if (!limits_.is_own || !is_hole(file.get(), bytes))
+      write_all(file.get(), bytes, destination_ / path);
     hasher.update(bytes);
   }
+  if (limits_.is_own) finish_own(stated, file.get(), size);
   if (stated.size && size != *stated.size) {
     refuse(stated,
            "it has " + std::to_string(size) + " bytes, not " + std::to_string(*stated.size));
@@ -164,9 +187,15 @@ void Extraction::put_file(const StatedEntry& stated,
   entries_[path] = {path, size, hasher.finish(), stated.executable, {}};
 }
 
+void Extraction::finish_own(const StatedEntry& stated, int file, std::uint64_t size) const {
+  const bool is_done =
+      ::ftruncate(file, static_cast<off_t>(size)) == 0 && ::fchmod(file, stated.mode) == 0;
+  if (!is_done) fail(stated, errno);
+}
+
 void Extraction::put_symbolic_link(const StatedEntry& stated, const std::string& path) {
   const std::string& target = stated.link_target;
-  if (!link_stays_beneath(target, path)) {
+  if (!limits_.is_own && !link_stays_beneath(target, path)) {
     refuse(stated, "it is a link to '" + target + "', which may lead out of the folder");
   }
   if (!is_utf8_without_controls(target)) refuse(stated, "its target is not printable UTF-8");
@@ -224,6 +253,11 @@ void Extraction::count_bytes(const StatedEntry& stated, std::uint64_t size_bytes
 }
 
 std::vector<ArchiveEntry> Extraction::take_entries() {
+  // Last: into a folder that is write-protected nothing can be unpacked.
+  for (auto folder = own_folders_.rbegin(); folder != own_folders_.rend(); ++folder) {
+    if (::fchmodat(root_.get(), folder->first.c_str(), folder->second, 0) != 0)
+      throw_errno((destination_ / folder->first).string(), "cannot set its mode", errno);
+  }
   std::vector<ArchiveEntry> entries;
   entries.reserve(entries_.size());
   for (auto& [path, entry] : entries_)

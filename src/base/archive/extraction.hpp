@@ -10,6 +10,8 @@
 #include <map>
 #include <string>
 #include <unordered_set>
+#include <utility>
+#include <vector>
 
 namespace sabath::base {
 
@@ -46,6 +48,8 @@ class Extraction {
   void put_file(const StatedEntry& stated,
                 const std::string& path,
                 const std::function<ByteView()>& read);
+  /// Gives a file of an own archive its size, where it ends in a hole, and its mode.
+  void finish_own(const StatedEntry& stated, int file, std::uint64_t size) const;
   void put_symbolic_link(const StatedEntry& stated, const std::string& path);
   void put_hard_link(const StatedEntry& stated, const std::string& path);
 
@@ -68,6 +72,7 @@ class Extraction {
   std::map<std::string, ArchiveEntry> entries_;
   std::unordered_set<std::size_t> folded_{};  ///< hashes of the paths in lower case
   std::string case_clash_{};
+  std::vector<std::pair<std::string, unsigned>> own_folders_{};  ///< with their modes
 };
 
 }  // namespace sabath::base

@@ -57,6 +57,12 @@ KnownSecrets::KnownSecrets(const std::vector<std::string>& values) {
   if (!values_.empty()) longest_ = values_.front().size();
 }
 
+bool KnownSecrets::are_in(std::string_view text) const {
+  return std::any_of(values_.begin(), values_.end(), [&](const std::string& value) {
+    return text.find(value) != std::string_view::npos;
+  });
+}
+
 std::uint64_t KnownSecrets::mask(std::string& text) const {
   std::uint64_t count = 0;
   for (const std::string& value : values_) {

@@ -4,22 +4,14 @@
 #include "objects/file_status.hpp"
 #include "records_json.hpp"
 
+#include <sabath/base/disk_use.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/own_tree.hpp>
-#include <sabath/base/unique_fd.hpp>
-
-#include <linux/fiemap.h>
-#include <linux/fs.h>
 
 #include <algorithm>
-#include <array>
-#include <cstring>
 #include <map>
 #include <set>
 #include <utility>
-
-#include <fcntl.h>
-#include <sys/ioctl.h>
 
 namespace sabath::cache {
 namespace {
@@ -46,32 +38,11 @@ void add_note(const fs::path& note, Stored& stored) {
   }
 }
 
-/// Returns the device position of the first bytes of a file that shares its blocks.
-std::optional<std::uint64_t> first_shared_block(const fs::path& path) {
-  const base::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  if (!fd) return std::nullopt;
-  alignas(fiemap) std::array<unsigned char, sizeof(fiemap) + sizeof(fiemap_extent)> memory{};
-  auto* const request = new (memory.data()) fiemap;
-  request->fm_start = 0;
-  request->fm_flags = 0;
-  request->fm_mapped_extents = 0;
-  request->fm_reserved = 0;
-  request->fm_length = FIEMAP_MAX_OFFSET;
-  request->fm_extent_count = 1;
-  if (::ioctl(fd.get(), FS_IOC_FIEMAP, memory.data()) != 0 || request->fm_mapped_extents != 1) {
-    return std::nullopt;
-  }
-  fiemap_extent extent{};
-  std::memcpy(&extent, memory.data() + sizeof(fiemap), sizeof extent);
-  if ((extent.fe_flags & FIEMAP_EXTENT_SHARED) == 0) return std::nullopt;
-  return extent.fe_physical;
-}
-
 /// Says whether the files begin in the same blocks on disk (FIEMAP). False where the file system
 /// does not tell, and for files without shared blocks.
 bool begin_in_same_blocks(const fs::path& a, const fs::path& b) {
-  const auto at = first_shared_block(a);
-  return at && at == first_shared_block(b);
+  const auto at = base::first_shared_block(a);
+  return at && at == base::first_shared_block(b);
 }
 
 class InventoryOf {

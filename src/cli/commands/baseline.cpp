@@ -6,6 +6,7 @@
 #include <sabath/base/process/process_identity.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/home/baseline_files.hpp>
+#include <sabath/home/baseline_uses.hpp>
 #include <sabath/report/check.hpp>
 #include <sabath/report/text.hpp>
 #include <sabath/spec/shown_value.hpp>
@@ -137,13 +138,14 @@ int run_propose(const ProposeOptions& options, Workspace& workspace) {
 int run_accept(const AcceptOptions& options, Workspace& workspace) {
   spec::Baseline baseline = home::read_baseline(options.file);
   const std::string by = options.by.empty() ? base::user_name() : options.by;
-  const auto accepted = home::accept_baseline(
-      baseline, {by, base::format_rfc3339(workspace.clock().now()), options.note});
+  const std::string now = base::format_rfc3339(workspace.clock().now());
+  const auto accepted = home::accept_baseline(baseline, {by, now, options.note});
   if (accepted.empty()) {
     throw usage_error(options.file + ": nothing in it is proposed",
                       "'sabath baseline propose SELECTION -o " + options.file + "' proposes");
   }
   home::write_baseline(options.file, baseline);
+  home::remember_baseline(workspace.folders().home, options.file, baseline, now);
   std::string text;
   for (const std::size_t i : accepted) {
     const spec::BaselineEntry& entry = baseline.entries[i];

@@ -7,6 +7,7 @@
 #include <sabath/base/file.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/home/baseline_files.hpp>
+#include <sabath/home/baseline_uses.hpp>
 #include <sabath/report/check.hpp>
 
 #include <fmt/format.h>
@@ -30,6 +31,19 @@ void write_reports(const CheckOptions& options, const spec::CheckReport& report)
   if (!options.junit.empty()) base::write_file_atomically(options.junit, report::junit_xml(report));
   if (!options.markdown.empty())
     base::write_file_atomically(options.markdown, report::check_markdown(report));
+}
+
+/// Later `rm` asks before it removes a run of this baseline.
+void remember(const CheckOptions& options, const app::CheckRequest& request, Workspace& workspace) {
+  if (!request.baseline) return;
+  try {
+    home::remember_baseline(workspace.folders().home,
+                            options.baseline,
+                            *request.baseline,
+                            base::format_rfc3339(workspace.clock().now()));
+  } catch (const base::Error& error) {
+    workspace.observer().warn(error.what(), error.hint());  // no check fails for this
+  }
 }
 
 app::CheckRequest request_of(const CheckOptions& options, Workspace& workspace) {
@@ -141,6 +155,7 @@ int run_check(const CheckOptions& options, Workspace& workspace) {
   nothing.reason = "the check did not finish";
   write_reports(options, nothing);  // nobody is to read an earlier one after a crash
   app::CheckRequest request = request_of(options, workspace);
+  remember(options, request, workspace);
   std::string selection = options.run.recipe;
   bool over = true;
   if (names_a_run(options.run.recipe)) {
@@ -157,7 +172,7 @@ int run_check(const CheckOptions& options, Workspace& workspace) {
     request.named.perturbed = true;  // where the options of these runs said so
   }
   if (over) workspace.end_at_signal();
-  const auto rows = runs_if_any(selection, workspace);
+  const auto rows = with_files(runs_if_any(selection, workspace), workspace);
   request.named.add_selection(selection, rows, workspace.catalog());
   const auto report = app::check_runs(rows, request, workspace.catalog());
   const int status = answer_check(options, report, workspace);

@@ -53,6 +53,9 @@ constexpr const char* operands = R"sh(_sabath_operands() {
     compare|repro) sabath list runs --quiet 2>/dev/null | awk 'NR>1 {print $1}'
       printf '%s\n' @last @last~1 ;;
 
+    tag|untag|note|archive|rm) sabath list runs --quiet 2>/dev/null | awk 'NR>1 {print $1}'
+      printf '%s\n' @last ;;
+
     logs|wait|status|cancel) printf '%s\n' @running @last ;;
     list) printf '%s\n' runs studies assets recipes envs ;;
     completion) printf '%s\n' bash zsh fish ;;

@@ -7,6 +7,7 @@
 #include <sabath/base/text/pieces.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/catalog/saved_selections.hpp>
+#include <sabath/home/run_archive.hpp>
 #include <sabath/report/shown_numbers.hpp>
 
 #include <fmt/format.h>
@@ -29,6 +30,7 @@ struct ListOptions {
   std::string sort{};
   std::string save{};
   std::string forget{};
+  bool archived = false;
 };
 
 /// The parts between commas.
@@ -97,7 +99,8 @@ std::string runs_table(const std::vector<catalog::RunRow>& rows,
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const catalog::RunRow& row = rows[i];
     std::vector<std::string> cells{row.id,
-                                   std::string(spec::to_string(row.state)),
+                                   std::string(spec::to_string(row.state)) +
+                                       (home::is_archived(row.directory) ? ", archived" : ""),
                                    row.created,
                                    row.wall_s > 0 ? base::seconds_text(row.wall_s) : "",
                                    row.seed,
@@ -144,28 +147,31 @@ int list_runs(const ListOptions& options, Workspace& workspace) {
   if (is_selection) names.check_selection(options.selection);
   // One more than is shown tells whether there are more.
   const std::size_t limit = options.all ? 0 : options.limit;
-  const std::size_t most = limit == 0 ? 0 : limit + 1;
+  const std::size_t most = limit == 0 || options.archived ? 0 : limit + 1;
   const base::WallTime now = workspace.clock().now();
   const std::vector<std::string> sort =
       names.has_run() ? names_in("--sort", options.sort) : std::vector<std::string>{};
-  std::vector<catalog::RunRow> rows;
-  try {
-    rows = catalog.runs(most, options.selection, now, sort);
-  } catch (const base::Error& error) {
-    if (error.kind() == base::ErrorKind::not_found) names.refuse_bare_name(options.selection);
-    throw;
+  auto rows = or_in_trash(options.selection, workspace, [&] {
+    return catalog.runs(most, options.selection, now, sort);
+  });
+  if (options.archived) {
+    std::erase_if(rows, [](const auto& run) { return !home::is_archived(run.directory); });
   }
   analysis::NamedRuns named;
   named.add_selection(options.selection, rows, catalog);
   const bool has_more = limit != 0 && rows.size() > limit;
-  if (has_more) rows.resize(limit);
-  const std::vector<std::string> reasons =
-      has_more && is_selection
-          ? analysis::why_not_counted_of(rows, options.selection, now, named, catalog)
-          : analysis::why_not_counted(rows, named, catalog);
+  if (has_more && !options.archived) rows.resize(limit);
+  const bool is_part = has_more && is_selection && !options.archived;
+  std::vector<std::string> reasons =
+      is_part ? analysis::why_not_counted_of(rows, options.selection, now, named, catalog)
+              : analysis::why_not_counted(rows, named, catalog);
   const spec::RunCount count =
-      has_more && is_selection ? analysis::count_selection(options.selection, now, named, catalog)
-                               : spec::count_runs(reasons);
+      is_part ? analysis::count_selection(options.selection, now, named, catalog)
+              : spec::count_runs(reasons);
+  if (has_more) {
+    rows.resize(limit);
+    reasons.resize(limit);
+  }
   const std::vector<catalog::RunColumn> columns = columns_of(options, rows, catalog);
   if (!options.save.empty()) save_selection(options, workspace);
   if (workspace.json()) {
@@ -313,6 +319,7 @@ void setup_list(OptionParser& app, Action& action) {
                      "of runs: by these names; metrics begin with the best; -NAME reverses");
   command.add_option("--save", options.save, "of runs: keep the selection as @NAME");
   command.add_option("--forget", options.forget, "of selections: remove this one");
+  command.add_flag("--archived", options.archived, "only archived runs");
 }
 
 }  // namespace sabath::cli

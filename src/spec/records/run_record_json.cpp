@@ -45,6 +45,8 @@ constexpr std::array output_parts{
 constexpr std::array summary_parts{JsonPart{"schema"},
                                    JsonPart{"run_id"},
                                    JsonPart{"study_id"},
+                                   JsonPart{"repeats"},
+                                   JsonPart{"reproduce"},
                                    JsonPart{"state"},
                                    JsonPart{"message"},
                                    JsonPart{"created"},

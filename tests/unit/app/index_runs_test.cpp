@@ -8,7 +8,10 @@
 #include <sabath/app/index_runs.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/process/process_identity.hpp>
+#include <sabath/home/run_archive.hpp>
 #include <sabath/home/run_files.hpp>
+#include <sabath/home/run_statements.hpp>
+#include <sabath/home/run_trash.hpp>
 #include <sabath/planning/stage_template.hpp>
 #include <sabath/spec/run_record.hpp>
 
@@ -498,4 +501,35 @@ TEST_CASE("reindex: a run from the future stands first: nothing says when it was
   CHECK(site.order() == std::vector<std::string>{ahead, before, after});
   site.make(last);
   CHECK(site.at("@last") == last);
+}
+
+TEST_CASE("index runs: what was said is indexed, and archived and removed runs are followed") {
+  Site site;
+  const std::string id = "tiny-20261120-103201-abcdefgh";
+  fs::create_directories(site.runs() / id);
+  site.finish(id);
+  site.index();
+  home::add_statement(site.runs() / id, home::RunStatement::Kind::tag, "good", "2026-11-27");
+  home::announce(site.runs() / id, RunEvent::finished);
+  site.index();
+  CHECK(site.catalog.select("tag=good", {}).size() == 1);
+  home::Folders folders;
+  folders.home = site.runs().parent_path();
+  home::archive_run(folders, id, site.clock, site.observer, {});
+  site.index();
+  CHECK(site.catalog.select("tag=good", {}).front().directory == (folders.archive() / id).string());
+  site.reindex();
+  CHECK(site.catalog.select("tag=good", {}).front().directory == (folders.archive() / id).string());
+  const home::Removal removal = home::move_to_trash(folders, {id}, site.clock, site.observer);
+  site.index();
+  CHECK(site.catalog.runs().empty());
+  CHECK(site.notes() == 0);
+  home::bring_back(folders, removal, {id}, site.observer);
+  site.index();
+  CHECK(site.catalog.select("tag=good", {}).size() == 1);
+  base::write_file_atomically(folders.archive() / id / "said/2.json", "{");
+  site.reindex();
+  CHECK(site.catalog.select("tag=good", {}).size() == 1);
+  CHECK(std::ranges::any_of(site.observer.warnings,
+                            [](const auto& text) { return contains(text, "said/2.json"); }));
 }

@@ -43,7 +43,7 @@ TEST_CASE("catalog: a missing file and an empty one become a catalog of the newe
   if (empty) write_text(home.file(), "");
   const Catalog catalog(home.file());
   const catalog::CatalogStats stats = catalog.stats();
-  CHECK(stats.schema_version == 8);
+  CHECK(stats.schema_version == 9);
   CHECK(stats.runs == 0);
   CHECK(stats.documents == 0);
   CHECK(stats.size_bytes == fs::file_size(home.file()));
@@ -69,7 +69,7 @@ TEST_CASE("catalog: a kept catalog of an older version opens, is searched and ta
   fs::permissions(home.file(), fs::perms::owner_read | fs::perms::owner_write);
   Catalog catalog(home.file());
   const catalog::CatalogStats stats = catalog.stats();
-  CHECK(stats.schema_version == 8);
+  CHECK(stats.schema_version == 9);
   CHECK(stats.runs == 2);
   CHECK(stats.metrics == 1);
   CHECK(stats.documents == 1);
@@ -127,7 +127,7 @@ TEST_CASE("catalog: one of a newer version is refused with both numbers, and lef
   const base::Error error = error_of([&] { Catalog catalog(home.file()); });
   CHECK(error.kind() == ErrorKind::catalog);
   CHECK(contains(error.what(), "is of version 97"));
-  CHECK(contains(error.what(), "versions up to 8"));
+  CHECK(contains(error.what(), "versions up to 9"));
   CHECK(contains(error.hint(), "newer sabath"));
   CHECK(SQLite::Database(home.file().string()).execAndGet("pragma user_version").getInt() == 97);
 }

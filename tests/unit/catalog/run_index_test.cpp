@@ -224,3 +224,56 @@ TEST_CASE("catalog: a plan that cannot be read changes nothing") {
   CHECK(test::contains(error.what(), "/runs/x/plan.json"));
   CHECK(catalog.runs().empty());
 }
+
+TEST_CASE("catalog: what was said later replaces tags, is searched, and goes with its run") {
+  const test::CatalogHome home;
+  Catalog catalog(home.file());
+  const spec::RunRecord record = test::numbered_record(1);
+  test::put(catalog, record);
+  catalog.put_said(record.run_id, {"good"}, {{"2026-11-27", "ada@x", "warm-up too short"}});
+  CHECK(catalog.runs().front().tags == std::vector<std::string>{"good"});
+  CHECK(catalog.select("tag=good", {}).size() == 1);
+  CHECK(catalog.search("warm-up").size() == 1);
+  catalog.put_said("no-such-run", {"x"}, {});
+  // A record that is put again brings its own tags: what was said is put behind it.
+  test::put(catalog, record);
+  CHECK(catalog.runs().front().tags == record.tags);
+  CHECK(catalog.search("warm-up").empty());
+  catalog.put_said(record.run_id, {}, {{"2026-11-27", "ada@x", "again"}});
+  catalog.forget_run(record.run_id);
+  CHECK(catalog.runs().empty());
+  CHECK(catalog.search("again").empty());
+  catalog.forget_run(record.run_id);
+}
+
+TEST_CASE("catalog: runs that need others are found by these") {
+  const test::CatalogHome home;
+  Catalog catalog(home.file());
+  spec::RunRecord record = test::numbered_record(1);
+  record.stages.resize(2);
+  record.stages[0].made_by_run = "tiny-20261120-103209-abcdefgh";
+  record.stages[1].made_by_run = record.run_id;
+  record.repeats = "tiny-20261120-103208-abcdefgh";
+  test::put(catalog, record);
+  spec::RunRecord hybrid = test::numbered_record(2);
+  hybrid.stages.clear();
+  hybrid.repeats.reset();
+  hybrid.tags = {"explain", "hybrid-0123456789abcdef"};
+  hybrid.reproduce = "sabath explain tiny-20261120-103208-abcdefgh " + record.run_id;
+  test::put(catalog, hybrid);
+  const auto kinds_of = [&](const std::string& id) {
+    std::vector<std::string> kinds;
+    for (const auto& one : catalog.references_to({id})) {
+      CHECK(one.needed == id);
+      kinds.push_back(one.kind + " " + one.run);
+    }
+    return kinds;
+  };
+  using Kinds = std::vector<std::string>;
+  CHECK(kinds_of("tiny-20261120-103209-abcdefgh") == Kinds{"stage " + record.run_id});
+  CHECK(kinds_of("tiny-20261120-103208-abcdefgh") ==
+        Kinds{"explains " + hybrid.run_id, "repeats " + record.run_id});
+  CHECK(kinds_of(record.run_id) == Kinds{"explains " + hybrid.run_id});
+  catalog.forget_run(hybrid.run_id);
+  CHECK(kinds_of(record.run_id).empty());
+}

@@ -36,6 +36,11 @@ std::vector<ArchiveEntry> extract_archive(const std::filesystem::path& archive,
                                           Observer& observer,
                                           std::stop_token stop = {});
 
+/// Reads all of an archive and writes nothing. Returns and throws as extract_archive.
+std::vector<ArchiveEntry> read_archive(const std::filesystem::path& archive,
+                                       Observer& observer,
+                                       std::stop_token stop = {});
+
 /// Passes the content of a single compressed file to `write`, in order. `kind` is "gz", "bz2", "xz"
 /// or "zst". Throws Error{integrity} for a damaged file, one of another kind, and beyond the
 /// limits; Error{usage} for an unknown kind; Error{interrupted}; and what `write` throws.

@@ -17,7 +17,13 @@ struct ArchiveLimits {
   std::size_t path_length = 1024;
   std::size_t depth = 64;
   std::string hint{};  ///< shown when a bound is exceeded
+  /// It was packed by pack_directory on this machine: links may lead out, holes stay holes, and
+  /// files and folders get their modes back.
+  bool is_own = false;
 };
+
+/// Limits for what pack_directory wrote: it may hold anything that a directory can.
+ArchiveLimits own_archive_limits();
 
 /// A regular file or a symbolic link of an archive.
 struct ArchiveEntry {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sabath::base {
@@ -15,6 +16,8 @@ class KnownSecrets {
   explicit KnownSecrets(const std::vector<std::string>& values);
 
   bool empty() const noexcept { return values_.empty(); }
+  /// Whether the text has one of them.
+  bool are_in(std::string_view text) const;
   /// Overwrites each secret in the file with '*', without moving other bytes. Returns the number of
   /// places; 0 for a missing file. Does not follow a link. Throws Error{storage}.
   std::uint64_t mask_file(const std::filesystem::path& file) const;

@@ -29,7 +29,7 @@ std::string day_of(base::WallTime time) {
 /// Which assets and runs know what is in the cache.
 CacheNames names_in(const cache::Inventory& inventory, Workspace& workspace) {
   CacheNames names;
-  names.runs = assets::digests_of_runs(workspace.folders().runs());
+  names.runs = assets::digests_of_runs(workspace.folders());
   for (const auto& [name, digests] :
        assets::digests_of_assets(workspace.documents(), workspace.cache(), inventory)) {
     for (const base::Digest& digest : digests)
@@ -236,8 +236,16 @@ std::uint64_t parse_size(const std::string& text) {
       std::ldexp(number, unit.empty() ? 0 : 10 * (static_cast<int>(power) + 1)));
 }
 
-std::string garbage_text(const cache::GarbageReport& report, const GcOptions& options) {
+std::string garbage_text(const cache::GarbageReport& report,
+                         const std::vector<home::ClearedRemoval>& cleared,
+                         const GcOptions& options) {
   std::string text;
+  for (const home::ClearedRemoval& one : cleared) {
+    text += std::string(options.dry_run ? "would clear" : "cleared") +
+            " from the trash: " + base::counted(one.removal.runs.size(), "run") + ", removed " +
+            base::printable(one.removal.at.substr(0, 10)) + ", " +
+            base::format_bytes(one.use.freed_bytes) + " freed\n";
+  }
   base::TextTable table({">on disk", "kind", "used", "name", "from"});
   for (const cache::RemovedItem& item : report.removed) {
     table.add({base::format_bytes(item.disk_bytes),
@@ -263,12 +271,15 @@ int cache_gc(const GcOptions& options, Workspace& workspace) {
   if (!options.max_size.empty()) garbage.max_bytes = parse_size(options.max_size);
   if (!options.older_than.empty())
     garbage.unused_for = duration_of("--older-than", options.older_than, "30d, 12h or 0s");
+  // First: what these runs alone held is garbage then.
+  const auto cleared = home::clear_trash(
+      workspace.folders(), workspace.clock().now(), options.dry_run, workspace.observer());
   garbage.keep = assets::digests_in_use(
       workspace.folders(), workspace.documents(), workspace.cache(), workspace.inventory());
   const cache::GarbageReport report =
       workspace.maintenance().collect(garbage, workspace.observer(), workspace.stop());
-  workspace.answer(workspace.json() ? json_answer(report, options.dry_run)
-                                    : garbage_text(report, options));
+  workspace.answer(workspace.json() ? json_answer(report, cleared, options.dry_run)
+                                    : garbage_text(report, cleared, options));
   return exit_done;
 }
 

@@ -7,10 +7,13 @@
 #include <sabath/arrays/series_file.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/series_sink.hpp>
+#include <sabath/base/text/redact.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/batch/run_accounting.hpp>
 #include <sabath/execution/current_record.hpp>
+#include <sabath/home/run_archive.hpp>
 #include <sabath/home/run_files.hpp>
+#include <sabath/home/run_statements.hpp>
 #include <sabath/report/text.hpp>
 #include <sabath/spec/script_recipe.hpp>
 #include <sabath/spec/shown_value.hpp>
@@ -249,6 +252,23 @@ std::map<std::string, report::Course> courses_of(const execution::CurrentRecord&
   return courses;
 }
 
+/// What was said of a run after its end: who and when.
+std::string said_text(const std::vector<home::RunStatement>& said) {
+  std::string text;
+  for (const home::RunStatement& one : said) {
+    const bool is_note = one.kind == home::RunStatement::Kind::note;
+    const bool is_tag = one.kind == home::RunStatement::Kind::tag;
+    const std::string label = is_note ? "note" : is_tag ? "tagged" : "untagged";
+    std::string shown = base::redact(one.text);
+    // Further lines of a note stand beneath its first one.
+    for (std::size_t at = shown.find('\n'); at != std::string::npos; at = shown.find('\n', at + 1))
+      shown.insert(at + 1, std::string(14, ' '));
+    text += label + std::string(14 - label.size(), ' ') + base::printable(shown, true) + "  (" +
+            base::printable(one.by) + ", " + base::printable(one.at) + ")\n";
+  }
+  return text;
+}
+
 /// What 'sabath status' would say: a run's files know nothing of its job.
 void look_at_job(catalog::RunRow& row, Workspace& workspace) {
   const auto seen = watch(runs_to_watch({row.id}, workspace), workspace);
@@ -260,6 +280,10 @@ void look_at_job(catalog::RunRow& row, Workspace& workspace) {
 
 int show_run(const ShowOptions& options, Workspace& workspace) {
   catalog::RunRow row = one_run(options.name, workspace);
+  // An archived run is read from where it was unpacked for this command.
+  const std::string place = chosen_runs(row.id, workspace).front().directory;
+  const bool is_archived = home::is_archived(place);
+  const auto said = home::read_statements(row.directory);
   const bool has_job = !row.batch.empty() && !spec::is_final(row.state);
   if (has_job) look_at_job(row, workspace);
   const home::RunFiles files(row.directory);
@@ -281,7 +305,7 @@ int show_run(const ShowOptions& options, Workspace& workspace) {
     }
     workspace.answer(
         workspace.json()
-            ? json_answer(current->record, whole)
+            ? json_answer(current->record, whole, said)
             : report::record_text(current->record,
                                   {options.libraries,
                                    answer_columns(),
@@ -290,7 +314,7 @@ int show_run(const ShowOptions& options, Workspace& workspace) {
                                    whole}) +
                   line("collection", collection) +
                   line("scheduler", accounting_text(batch::read_accounting(row.directory))) +
-                  line("folder", row.directory));
+                  said_text(said) + line(is_archived ? "archive" : "folder", place));
     return exit_done;
   }
   // Not finished, or lost: the plan and the status are what there is.
@@ -299,7 +323,7 @@ int show_run(const ShowOptions& options, Workspace& workspace) {
   const spec::RunState state = has_job ? row.state : status.state;
   workspace.answer(line("run", row.id) + line("state", std::string(spec::to_string(state))) +
                    line("stage", status.stage) + line("since", status.updated) +
-                   line("", has_job ? row.message : status.message) +
+                   line("", has_job ? row.message : status.message) + said_text(said) +
                    line("folder", row.directory));
   return exit_done;
 }

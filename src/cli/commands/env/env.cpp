@@ -264,12 +264,15 @@ int env_fetch(const EnvOptions& options, Workspace& workspace) {
 
 /// A run that was planned and is not over yet needs its environment, wherever it waits.
 void refuse_needed(const env::EnvironmentEntry& entry, Workspace& workspace) {
-  const auto named = assets::digests_of_runs(workspace.folders().runs());
+  const auto named = assets::digests_of_runs(workspace.folders());
   const auto runs = named.find(entry.lock.key);
   if (runs == named.end()) return;
   workspace.catalog();  // closes runs that are gone
   for (const std::string& run : runs->second) {
-    if (spec::is_final(home::RunFiles(workspace.folders().runs() / run).read_status().state))
+    const home::RunFiles files(workspace.folders().runs() / run);
+    // Runs elsewhere, in the archive or the trash, have ended.
+    std::error_code code;
+    if (!std::filesystem::exists(files.status(), code) || spec::is_final(files.read_status().state))
       continue;
     throw base::Error(base::ErrorKind::environment,
                       "environment '" + entry.lock.key.hex.substr(0, 16) + "': run " + run +
@@ -289,7 +292,7 @@ int env_gc(const EnvOptions& options, Workspace& workspace) {
   const std::chrono::seconds age =
       duration_of("--older-than", options.older_than, "30d, 12h or 0s");
   std::set<std::string> used;
-  for (const auto& [digest, runs] : assets::digests_of_runs(workspace.folders().runs()))
+  for (const auto& [digest, runs] : assets::digests_of_runs(workspace.folders()))
     used.insert(digest.hex);
   const auto garbage = workspace.environments().garbage(used, workspace.clock().now() - age);
   base::TextTable table({"key", "kind", "name", "state", ">on disk"});

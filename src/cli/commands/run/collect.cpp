@@ -4,6 +4,7 @@
 #include <sabath/base/file.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/execution/collect_run.hpp>
+#include <sabath/home/run_archive.hpp>
 #include <sabath/report/text.hpp>
 #include <sabath/spec/run_record.hpp>
 
@@ -17,6 +18,10 @@ struct CollectOptions {
 
 int run_collect(const CollectOptions& options, Workspace& workspace) {
   const catalog::RunRow row = one_run(options.run, workspace);
+  if (home::is_archived(chosen_runs(row.id, workspace).front().directory)) {
+    throw usage_error("run " + row.id + ": is archived, so that nothing is added to it",
+                      "'sabath archive --restore " + row.id + "' unpacks it");
+  }
   const home::RunFiles files(row.directory);
   std::string patterns;
   std::string origin = options.patterns;

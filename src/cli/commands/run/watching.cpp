@@ -124,7 +124,7 @@ void note_running(const std::string& word,
 std::vector<catalog::RunRow> rows_of(const std::string& word, Workspace& workspace) {
   if (!names_a_study(word, workspace)) {
     const auto selected =
-        found_as(word, "run or study", [&] { return selected_runs(word, workspace); });
+        found_as(word, "run or study", [&] { return chosen_runs(word, workspace); });
     auto rows = rows_to_watch(word, selected, workspace);
     note_running(word, rows, workspace);
     return rows;

@@ -1,0 +1,300 @@
+#include <sabath/base/archive/archive.hpp>
+#include <sabath/base/archive/archive_writer.hpp>
+#include <sabath/base/beneath.hpp>
+#include <sabath/base/disk_use.hpp>
+#include <sabath/base/error.hpp>
+#include <sabath/base/own_tree.hpp>
+#include <sabath/base/process/process_identity.hpp>
+#include <sabath/base/text/json_reader.hpp>
+#include <sabath/base/text/text_table.hpp>
+#include <sabath/home/run_archive.hpp>
+#include <sabath/home/run_files.hpp>
+#include <sabath/home/run_statements.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+namespace sabath::home {
+namespace {
+
+namespace fs = std::filesystem;
+using base::ArchiveEntry;
+using base::Error;
+using base::ErrorKind;
+
+constexpr const char* packed_name = "files.tar.zst";
+constexpr const char* facts_name = "archive.json";
+constexpr std::uint64_t largest_document = 256U << 20U;
+
+/// A digest over paths, contents, links and modes of all files.
+std::string digest_of(const std::vector<ArchiveEntry>& entries) {
+  base::Hasher hasher;
+  for (const ArchiveEntry& one : entries) {
+    hasher.update(nlohmann::json{one.path, one.digest.hex, one.executable, one.link_target}.dump());
+    hasher.update("\n");
+  }
+  return hasher.finish().text();
+}
+
+struct ArchiveFacts {
+  std::string run{};
+  std::string content{};
+  std::uint64_t files = 0;
+  std::uint64_t packed_bytes = 0;
+  unsigned mode = 0;  ///< of the run's folder
+};
+
+ArchiveFacts read_facts(const fs::path& archived) {
+  const fs::path file = archived / facts_name;
+  base::JsonDocument document = base::JsonDocument::load(file);
+  base::JsonReader root = document.root();
+  root.required("schema");
+  root.required("at");
+  ArchiveFacts facts{root.required("run").string(),
+                     root.required("content").string(),
+                     root.required("files").unsigned_integer(),
+                     root.required("packed_bytes").unsigned_integer(),
+                     static_cast<unsigned>(root.required("mode").unsigned_integer()) & 0777U};
+  root.finish();
+  document.finish();
+  return facts;
+}
+
+[[noreturn]] void throw_damaged(const fs::path& archived, const std::string& problem) {
+  throw Error(ErrorKind::integrity,
+              (archived / packed_name).string() + ": " + problem,
+              "nothing was removed; put a copy of this file in its place if there is one");
+}
+
+/// Before it is read: a file that was cut short has another size.
+void check_size(const fs::path& archived, const ArchiveFacts& facts) {
+  std::error_code code;
+  const std::uint64_t size = fs::file_size(archived / packed_name, code);
+  if (code) throw_damaged(archived, "cannot be read: " + code.message());
+  if (size == facts.packed_bytes) return;
+  throw_damaged(archived,
+                "has " + std::to_string(size) + " bytes, but was written with " +
+                    std::to_string(facts.packed_bytes));
+}
+
+void check_content(const fs::path& archived,
+                   const ArchiveFacts& facts,
+                   const std::vector<ArchiveEntry>& entries) {
+  if (digest_of(entries) != facts.content)
+    throw_damaged(archived, "its files are not those that were packed");
+}
+
+std::string process_prefix(const std::string& kind) {
+  return "." + kind + "-" + base::ProcessIdentity::current().text() + ".";
+}
+
+/// The documents of a run: what an index and garbage collection read.
+std::vector<fs::path> documents_in(const fs::path& run) {
+  std::vector<fs::path> found;
+  const auto add_all = [&](const fs::path& folder) {
+    std::error_code code;
+    for (const auto& entry : fs::directory_iterator(run / folder, code)) {
+      if (entry.path().extension() == ".json" && entry.is_regular_file(code))
+        found.push_back(folder / entry.path().filename());
+    }
+  };
+  add_all({});
+  std::error_code code;
+  const fs::path collections = RunFiles(run).collections().filename();
+  for (const auto& entry : fs::directory_iterator(run / collections, code))
+    add_all(collections / entry.path().filename());
+  return found;
+}
+
+void copy_documents(const fs::path& run, const fs::path& to) {
+  const base::Beneath from(run);
+  const base::Beneath beneath(to);
+  for (const fs::path& document : documents_in(run)) {
+    const auto content = from.read_if_exists(run / document, largest_document);
+    if (!content) continue;
+    beneath.make_directories((to / document).parent_path());
+    beneath.write_atomically(to / document, content->text);
+  }
+}
+
+/// Makes HOME/archive with a mark, and opens it. Others must not be able to write to it.
+base::Directory archive_folder(const Folders& folders) {
+  const base::Directory home = base::Directory::open(folders.home);
+  const int code = base::make_marked(home, "archive", 0755);
+  if (code != 0 && code != EEXIST)
+    base::throw_errno(folders.archive().string(), "cannot make the folder", code);
+  require_own_run(folders.archive());
+  return base::Directory::open(folders.archive());
+}
+
+/// Removes a run's folder, or an archived run's, whose content lies in `kept` now. It gets another
+/// name first, so that nothing half-removed is ever taken for a run.
+void remove_moved(const Folders& folders,
+                  const fs::path& gone,
+                  const fs::path& kept,
+                  base::Observer& observer) {
+  const base::Beneath beneath(folders.home);
+  const fs::path aside = folders.archive() / (process_prefix("old") + gone.filename().string());
+  if (const int code = beneath.rename(gone, aside); code != 0)
+    base::throw_errno(gone.string(), "cannot move it aside", code);
+  merge_statements(aside, kept);
+  if (!base::remove_own_tree(beneath, aside))
+    observer.warn(aside.string() + ": could not be removed as a whole", "remove it by hand");
+}
+
+unsigned mode_of(const fs::path& folder) {
+  return base::Directory::open(folder).status().st_mode & 0777U;
+}
+
+void write_archive_folder(const fs::path& run,
+                          const fs::path& staging,
+                          base::Clock& clock,
+                          base::Observer& observer,
+                          const std::stop_token& stop) {
+  const auto packed = base::pack_directory(
+      base::Directory::open(run), {statements_name}, staging / packed_name, observer, stop);
+  if (base::read_archive(staging / packed_name, observer, stop) != packed)
+    throw_damaged(staging, "cannot be read back as it was written");
+  copy_documents(run, staging);
+  merge_statements(run, staging);
+  const nlohmann::ordered_json facts{{"schema", 1},
+                                     {"run", run.filename().string()},
+                                     {"at", base::format_rfc3339(clock.now())},
+                                     {"files", packed.size()},
+                                     {"packed_bytes", fs::file_size(staging / packed_name)},
+                                     {"mode", mode_of(run)},
+                                     {"content", digest_of(packed)}};
+  base::write_file_atomically(staging / facts_name, base::pretty_json(facts));
+}
+
+/// Both are there: a process was killed between the two steps. The archive is complete.
+void check_same_run(const fs::path& run,
+                    const fs::path& archived,
+                    base::Observer& observer,
+                    const std::stop_token& stop) {
+  const ArchiveFacts facts = read_facts(archived);
+  check_size(archived, facts);
+  check_content(archived, facts, base::read_archive(archived / packed_name, observer, stop));
+  const auto text = base::read_file_if_exists(RunFiles(run).record(), largest_document);
+  if (text && text != base::read_file_if_exists(RunFiles(archived).record(), largest_document))
+    throw Error(ErrorKind::integrity,
+                run.string() + ": there is another run of this id in " + archived.string(),
+                "move one of the two folders out of the home");
+}
+
+/// A private folder in the archive; it becomes the archived run by a rename.
+base::TempDir staging_in(const fs::path& folder) {
+  remove_leftovers(folder, "new");
+  remove_leftovers(folder, "old");
+  return base::TempDir(folder, process_prefix("new"));
+}
+
+}  // namespace
+
+bool is_archived(const fs::path& run) {
+  return run.parent_path().filename() == "archive";
+}
+
+void require_record(const fs::path& run) {
+  if (fs::exists(RunFiles(run).record())) return;
+  throw Error(ErrorKind::usage,
+              run.string() + ": has no record, so that nothing says what it was",
+              "'sabath rm' removes it");
+}
+
+fs::path packed_files(const fs::path& archived) {
+  return archived / packed_name;
+}
+
+void remove_leftovers(const fs::path& folder, const std::string& kind) {
+  const std::string prefix = "." + kind + "-";
+  const base::Beneath beneath(folder);
+  std::error_code code;
+  for (const auto& entry : fs::directory_iterator(folder, code)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(prefix)) continue;
+    const auto process = base::ProcessIdentity::parse(name.substr(prefix.size()));
+    if (process && base::liveness_of(*process) == base::Liveness::gone)
+      base::remove_own_tree(beneath, entry.path());
+  }
+}
+
+fs::path make_unpacking_folder(const Folders& folders) {
+  remove_leftovers(folders.home, "unpacked");
+  return base::TempDir(folders.home, process_prefix("unpacked")).release();
+}
+
+ArchivedSize archive_run(const Folders& folders,
+                         const std::string& id,
+                         base::Clock& clock,
+                         base::Observer& observer,
+                         const std::stop_token& stop) {
+  const fs::path run = folders.runs() / id;
+  const fs::path archived = folders.archive() / id;
+  require_own_run(run);
+  require_record(run);
+  const base::Directory folder = archive_folder(folders);
+  ArchivedSize size{0, base::disk_use_of({run}).disk_bytes, 0};
+  if (fs::exists(archived)) {
+    check_same_run(run, archived, observer, stop);
+  } else {
+    const base::TempDir staging = staging_in(folder.path());
+    write_archive_folder(run, staging.path(), clock, observer, stop);
+    const base::Beneath beneath(folders.home);
+    beneath.set_mode(staging.path(), mode_of(run));
+    folder.sync();
+    if (!beneath.rename_no_replace(staging.path(), archived))
+      check_same_run(run, archived, observer, stop);
+    folder.sync();
+  }
+  remove_moved(folders, run, archived, observer);
+  announce(run, RunEvent::finished);
+  size.files = read_facts(archived).files;
+  size.packed_bytes = base::disk_use_of({archived}).disk_bytes;
+  return size;
+}
+
+void unpack_run(const fs::path& archived,
+                const fs::path& to,
+                base::Observer& observer,
+                const std::stop_token& stop) {
+  const ArchiveFacts facts = read_facts(archived);
+  check_size(archived, facts);
+  const auto entries =
+      base::extract_archive(archived / packed_name, to, base::own_archive_limits(), observer, stop);
+  check_content(archived, facts, entries);
+  merge_statements(archived, to);
+}
+
+void restore_run(const Folders& folders,
+                 const std::string& id,
+                 base::Observer& observer,
+                 const std::stop_token& stop) {
+  const fs::path run = folders.runs() / id;
+  const fs::path archived = folders.archive() / id;
+  const base::Directory folder = archive_folder(folders);
+  require_own_run(archived);
+  if (fs::exists(run)) {
+    check_same_run(run, archived, observer, stop);
+  } else {
+    const base::TempDir staging = staging_in(folder.path());
+    unpack_run(archived, staging.path(), observer, stop);
+    base::sync_file_system(staging.path());
+    const base::Beneath beneath(folders.home);
+    beneath.set_mode(staging.path(), read_facts(archived).mode);
+    base::make_directories(folders.runs());
+    if (!beneath.rename_no_replace(staging.path(), run))
+      check_same_run(run, archived, observer, stop);
+    beneath.sync(folders.runs());
+  }
+  remove_moved(folders, archived, run, observer);
+  announce(run, RunEvent::finished);
+}
+
+}  // namespace sabath::home
