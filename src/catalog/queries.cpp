@@ -83,40 +83,17 @@ std::vector<RunRow> Catalog::runs(std::size_t limit,
                                   std::string_view text,
                                   base::WallTime now,
                                   const std::vector<std::string>& sort) const {
-  Database& database = *database_;
-  Selection selection;
-  if (!text.empty()) selection = parse_selection(text, names_in(database));
-  return database.guarded([&] {
-    if (!selection.references.empty()) {
-      std::vector<RunRow> rows = runs_named(selection, text, database, now);
-      std::ranges::reverse(rows);
-      if (limit > 0 && rows.size() > limit) rows.resize(limit);
-      return rows;
-    }
-    const Condition filter = selection.filter ? condition_of(*selection.filter, text, database, now)
-                                              : Condition{"1", {}};
-    return sorted_runs(database, filter, sort, limit);
-  });
+  return database_->guarded([&] { return listed_runs(*database_, text, now, sort, limit); });
 }
 
 RunCounts Catalog::count_runs(std::string_view text,
                               base::WallTime now,
                               const std::string& perturbation) const {
-  Database& database = *database_;
-  const Selection selection = parse_selection(text, names_in(database));
-  return database.guarded([&] {
-    if (selection.references.empty())
-      return counts_of(
-          condition_of(*selection.filter, text, database, now), database, perturbation);
-    auto runs = runs_named(selection, text, database, now);
-    return RunCounts{runs.size(), std::move(runs)};
-  });
+  return database_->guarded([&] { return counts_of(*database_, text, now, perturbation); });
 }
 
 std::vector<RunRow> Catalog::select(std::string_view text, base::WallTime now) const {
-  Database& database = *database_;
-  const Selection selection = parse_selection(text, names_in(database));
-  return database.guarded([&] { return runs_named(selection, text, database, now); });
+  return database_->guarded([&] { return runs_named(*database_, text, now); });
 }
 
 SelectionParts Catalog::parts_of(std::string_view selection) const {

@@ -227,10 +227,8 @@ std::vector<RunRow> resolve_range(Database& database, const Selection& selection
 
 }  // namespace
 
-std::vector<RunRow> runs_named(const Selection& selection,
-                               std::string_view text,
-                               Database& database,
-                               base::WallTime now) {
+std::vector<RunRow> runs_named(Database& database, std::string_view text, base::WallTime now) {
+  const Selection selection = parse_selection(text, names_in(database));
   if (selection.references.size() == 2) return resolve_range(database, selection);
   const Condition filter =
       selection.filter ? condition_of(*selection.filter, text, database, now) : every_run;

@@ -1,5 +1,6 @@
 #include "run_rows.hpp"
 
+#include <algorithm>
 #include <sstream>
 
 namespace sabath::catalog {
@@ -55,6 +56,49 @@ Condition order_by(const std::vector<std::string>& keys, Database& database) {
   return order;
 }
 
+std::vector<RunRow> sorted_runs(Database& database,
+                                const Condition& filter,
+                                const std::vector<std::string>& sort,
+                                std::size_t limit) {
+  const Condition most{" limit " + (limit == 0 ? std::string("-1") : std::to_string(limit)), {}};
+  const auto by_metric =
+      limit == 0 || sort.empty() ? std::nullopt : order_by_metric(sort.front(), database);
+  if (by_metric) {
+    Condition query = filled(*by_metric, filter);
+    query.sql.insert(0, "select run.n ");
+    query.sql += ", ";
+    query.add(order_by({sort.begin() + 1, sort.end()}, database));
+    query.add(most);
+    auto rows = rows_of(database, query);
+    if (rows.size() == limit) return rows;
+  }
+  Condition query{"select run.n from run where ", {}};
+  query.add(filter);
+  query.sql += " order by ";
+  query.add(order_by(sort, database));
+  query.add(most);
+  return rows_of(database, query);
+}
+
+RunCounts counts_of(Database& database, const Condition& filter, const std::string& perturbation) {
+  Condition count{"select count(*) from run where ", {}};
+  count.add(filter);
+  auto& statement = database.statement(count.sql);
+  count.bind(statement);
+  RunCounts counts;
+  statement.executeStep();
+  counts.all = static_cast<std::uint64_t>(statement.getColumn(0).getInt64());
+  statement.reset();
+  Condition doubtful = filter;
+  doubtful.sql += " and (run.state not in ('ok', 'imported') or run.executed_by <> ''";
+  doubtful.sql += " or run.n in (select run from run_tag where tag = 'explain'";
+  doubtful.sql += " or tag glob 'asset:*' or tag glob 'hybrid-*') or run.n in";
+  doubtful.sql += " (select run from run_parameter where name = ? and value not in ('', '0')))";
+  doubtful.values.emplace_back(perturbation);
+  counts.doubtful = fitting(database, doubtful, {oldest_first, {}});
+  return counts;
+}
+
 }  // namespace
 
 void follow_home(const Database& database, const fs::path& written, std::string& path) {
@@ -104,47 +148,37 @@ std::vector<RunRow> fitting(Database& database,
   return read_runs(database, statement);
 }
 
-std::vector<RunRow> sorted_runs(Database& database,
-                                const Condition& filter,
+std::vector<RunRow> listed_runs(Database& database,
+                                std::string_view text,
+                                base::WallTime now,
                                 const std::vector<std::string>& sort,
                                 std::size_t limit) {
-  const Condition most{" limit " + (limit == 0 ? std::string("-1") : std::to_string(limit)), {}};
-  const auto by_metric =
-      limit == 0 || sort.empty() ? std::nullopt : order_by_metric(sort.front(), database);
-  if (by_metric) {
-    Condition query = filled(*by_metric, filter);
-    query.sql.insert(0, "select run.n ");
-    query.sql += ", ";
-    query.add(order_by({sort.begin() + 1, sort.end()}, database));
-    query.add(most);
-    auto rows = rows_of(database, query);
-    if (rows.size() == limit) return rows;
+  Selection selection;
+  if (!text.empty()) selection = parse_selection(text, names_in(database));
+  if (selection.references.empty()) {
+    const Condition every_run{"1", {}};
+    return sorted_runs(
+        database,
+        selection.filter ? condition_of(*selection.filter, text, database, now) : every_run,
+        sort,
+        limit);
   }
-  Condition query{"select run.n from run where ", {}};
-  query.add(filter);
-  query.sql += " order by ";
-  query.add(order_by(sort, database));
-  query.add(most);
-  return rows_of(database, query);
+  std::vector<RunRow> rows = runs_named(database, text, now);
+  std::ranges::reverse(rows);
+  if (limit > 0 && rows.size() > limit) rows.resize(limit);
+  return rows;
 }
 
-RunCounts counts_of(const Condition& filter, Database& database, const std::string& perturbation) {
-  Condition count{"select count(*) from run where ", {}};
-  count.add(filter);
-  auto& statement = database.statement(count.sql);
-  count.bind(statement);
-  RunCounts counts;
-  statement.executeStep();
-  counts.all = static_cast<std::uint64_t>(statement.getColumn(0).getInt64());
-  statement.reset();
-  Condition doubtful = filter;
-  doubtful.sql += " and (run.state not in ('ok', 'imported') or run.executed_by <> ''";
-  doubtful.sql += " or run.n in (select run from run_tag where tag = 'explain'";
-  doubtful.sql += " or tag glob 'asset:*' or tag glob 'hybrid-*') or run.n in";
-  doubtful.sql += " (select run from run_parameter where name = ? and value not in ('', '0')))";
-  doubtful.values.emplace_back(perturbation);
-  counts.doubtful = fitting(database, doubtful, {oldest_first, {}});
-  return counts;
+RunCounts counts_of(Database& database,
+                    std::string_view text,
+                    base::WallTime now,
+                    const std::string& perturbation) {
+  const Selection selection = parse_selection(text, names_in(database));
+  if (selection.references.empty())
+    return counts_of(database, condition_of(*selection.filter, text, database, now), perturbation);
+  std::vector<RunRow> runs = runs_named(database, text, now);
+  const std::size_t count = runs.size();
+  return {count, std::move(runs)};
 }
 
 }  // namespace sabath::catalog

@@ -32,19 +32,16 @@ void follow_home(const Database& database, const std::filesystem::path& written,
 /// The runs that fit, in this order.
 std::vector<RunRow> fitting(Database& database, const Condition& condition, const Condition& order);
 
-/// At most `limit` runs that fit, or all for 0, as Catalog::runs sorts them.
-std::vector<RunRow> sorted_runs(Database& database,
-                                const Condition& filter,
+/// As Catalog::runs, Catalog::count_runs and Catalog::select.
+std::vector<RunRow> listed_runs(Database& database,
+                                std::string_view selection,
+                                base::WallTime now,
                                 const std::vector<std::string>& sort,
                                 std::size_t limit);
-
-/// As Catalog::count_runs, of a selection of terms.
-RunCounts counts_of(const Condition& filter, Database& database, const std::string& perturbation);
-
-/// The runs of a selection, oldest first. Throws as Catalog::select.
-std::vector<RunRow> runs_named(const Selection& selection,
-                               std::string_view text,
-                               Database& database,
-                               base::WallTime now);
+RunCounts counts_of(Database& database,
+                    std::string_view selection,
+                    base::WallTime now,
+                    const std::string& perturbation);
+std::vector<RunRow> runs_named(Database& database, std::string_view selection, base::WallTime now);
 
 }  // namespace sabath::catalog

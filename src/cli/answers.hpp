@@ -1,10 +1,10 @@
 #pragma once
 
 #include <sabath/analysis/propose_baseline.hpp>
+#include <sabath/analysis/run_needs.hpp>
 #include <sabath/analysis/study_power.hpp>
 #include <sabath/app/import_table.hpp>
 #include <sabath/app/run_recipe.hpp>
-#include <sabath/app/run_references.hpp>
 #include <sabath/app/run_study.hpp>
 #include <sabath/assets/fetch_assets.hpp>
 #include <sabath/assets/repair_cache.hpp>
@@ -70,10 +70,10 @@ struct WrittenReport {
 
 /// What became of runs that were tagged, archived, removed or brought back.
 struct CareAnswer {
-  std::vector<std::string> changed{};    ///< ids of runs
-  std::vector<std::string> unchanged{};  ///< where it was so already
-  std::vector<app::RunNeed> needs{};     ///< what refers to runs that are to be removed
-  std::string removal{};                 ///< of `rm`: where they lie
+  std::vector<std::string> changed{};      ///< ids of runs
+  std::vector<std::string> unchanged{};    ///< where it was so already
+  std::vector<analysis::RunNeed> needs{};  ///< what refers to runs that are to be removed
+  std::string removal{};                   ///< of `rm`: where they lie
   base::DiskUse use{};
   bool dry_run = false;
 };

@@ -435,7 +435,7 @@ std::string json_answer(const std::vector<env::PrefixImage>& images) {
 
 std::string json_answer(const CareAnswer& answer) {
   ordered_json json{{"schema", 1}, {"changed", answer.changed}, {"unchanged", answer.unchanged}};
-  json["needs"] = array_of(answer.needs, [](const app::RunNeed& need) {
+  json["needs"] = array_of(answer.needs, [](const analysis::RunNeed& need) {
     return ordered_json{{"run", need.run}, {"why", need.why}};
   });
   if (!answer.removal.empty()) json["removal"] = answer.removal;

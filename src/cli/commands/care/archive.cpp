@@ -1,7 +1,7 @@
 #include "commands.hpp"
 #include "selected_runs.hpp"
 
-#include <sabath/app/run_references.hpp>
+#include <sabath/analysis/run_needs.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/home/run_archive.hpp>
@@ -19,7 +19,7 @@ struct ArchiveOptions {
 /// Throws before anything is changed.
 void refuse_others(const std::vector<catalog::RunRow>& runs, Workspace& workspace) {
   for (const catalog::RunRow& run : runs) {
-    if (const auto problem = app::why_not_ours(run, workspace.folders())) throw *problem;
+    if (const auto problem = analysis::why_not_ours(run, workspace.folders())) throw *problem;
     home::require_record(run.directory);
   }
 }

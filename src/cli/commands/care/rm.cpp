@@ -1,7 +1,7 @@
 #include "commands.hpp"
 #include "selected_runs.hpp"
 
-#include <sabath/app/run_references.hpp>
+#include <sabath/analysis/run_needs.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/home/run_trash.hpp>
@@ -57,9 +57,10 @@ std::string runs_text(const std::vector<catalog::RunRow>& runs) {
   });
 }
 
-std::string needs_text(const std::vector<app::RunNeed>& needs) {
-  return first_lines(
-      needs, [](const app::RunNeed& need) { return need.run + ": " + base::printable(need.why); });
+std::string needs_text(const std::vector<analysis::RunNeed>& needs) {
+  return first_lines(needs, [](const analysis::RunNeed& need) {
+    return need.run + ": " + base::printable(need.why);
+  });
 }
 
 /// Shows what goes, and asks at the terminal. Throws Error{usage} where there is none.
@@ -80,11 +81,11 @@ int remove_runs(const RemoveOptions& options, Workspace& workspace) {
   CareAnswer answer;
   std::vector<std::filesystem::path> directories;
   for (const catalog::RunRow& run : runs) {
-    if (const auto problem = app::why_not_ours(run, folders)) throw *problem;
+    if (const auto problem = analysis::why_not_ours(run, folders)) throw *problem;
     directories.emplace_back(run.directory);
     answer.changed.push_back(run.id);
   }
-  answer.needs = app::needs_of(runs, workspace.catalog(), folders);
+  answer.needs = analysis::needs_of(runs, workspace.catalog(), folders);
   answer.use = base::disk_use_of(directories);
   answer.dry_run = options.dry_run;
   const std::string size = size_text(runs, answer.use);

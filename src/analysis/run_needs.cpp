@@ -1,4 +1,4 @@
-#include <sabath/app/run_references.hpp>
+#include <sabath/analysis/run_needs.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/home/baseline_uses.hpp>
@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <set>
 
-namespace sabath::app {
+namespace sabath::analysis {
 namespace {
 
 namespace fs = std::filesystem;
@@ -91,4 +91,4 @@ std::optional<base::Error> why_not_ours(const catalog::RunRow& run, const home::
   return std::nullopt;
 }
 
-}  // namespace sabath::app
+}  // namespace sabath::analysis

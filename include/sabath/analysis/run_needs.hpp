@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace sabath::app {
+namespace sabath::analysis {
 
 /// Something that needs a run.
 struct RunNeed {
@@ -30,4 +30,4 @@ std::vector<RunNeed> needs_of(const std::vector<catalog::RunRow>& runs,
 /// home.
 std::optional<base::Error> why_not_ours(const catalog::RunRow& run, const home::Folders& folders);
 
-}  // namespace sabath::app
+}  // namespace sabath::analysis
