@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 
 namespace sabath::catalog {
 namespace {
@@ -19,6 +20,7 @@ struct KeyValue {
   Condition sql{};
   RunColumn::Kind kind = RunColumn::Kind::text;
   std::string title{};
+  Condition judge{};  ///< by what a metric's value is judged, as SQL; empty: there is one value
   bool largest_first = false;
 };
 
@@ -48,20 +50,22 @@ KeyValue of_metric(string_view name, string_view prefix, string_view key, Databa
   KeyValue value;
   value.kind = RunColumn::Kind::number;
   const Condition rows = metric_rows(name);
-  value.sql.sql = "(select " + metric_value(prefix) + " from run_metric where run = run.n and ";
-  value.sql.add(rows);
-  value.sql.sql += " order by stream limit 1)";
-  auto& statement =
-      database.statement("select unit, performance, better, judge from run_metric where " +
-                         rows.sql + " order by better = 'none' limit 1");
+  const auto selected = [&](const std::string& what) {
+    Condition sql{"(select " + what + " from run_metric where run = run.n and ", {}};
+    sql.add(rows);
+    sql.sql += " order by stream limit 1)";
+    return sql;
+  };
+  value.sql = selected(metric_value(prefix));
+  auto& statement = database.statement("select unit, performance, better from run_metric where " +
+                                       rows.sql + " order by better = 'none' limit 1");
   rows.bind(statement);
   if (statement.executeStep()) {
     const bool is_shown = prefix.empty() || prefix == "metric";
-    const std::string judge = statement.getColumn(3).getString();
     value.title = spec::shown_title(std::string(key),
                                     statement.getColumn(0).getString(),
                                     is_shown && statement.getColumn(1).getInt() != 0);
-    if (is_shown && !judge.empty()) value.title += ", " + judge;
+    if (is_shown) value.judge = selected("judge");
     const std::string better = statement.getColumn(2).getString();
     value.largest_first = better == "higher";
     if (prefix == "best" && better == "none") {
@@ -109,6 +113,53 @@ std::string nearest_name(string_view key, std::vector<std::string> known, Databa
   return base::did_you_mean(prefixed(key).name, known, "'sabath help selections' lists the names");
 }
 
+/// ", best"; ", best or last" where the runs are judged by several.
+std::string label_of(const std::set<std::string>& judges) {
+  if (judges.empty() || judges == std::set<std::string>{""}) return {};
+  std::string label;
+  for (const std::string& judge : judges) {
+    if (!judge.empty()) label += (label.empty() ? ", " : " or ") + judge;
+  }
+  return judges.contains("") ? label + " or last" : label;
+}
+
+/// Of each run the value and, of a metric, by what it is judged.
+void fill_column(const std::vector<RunRow>& runs,
+                 const KeyValue& value,
+                 Database& database,
+                 RunColumn& column) {
+  const bool is_text = column.kind == RunColumn::Kind::text;
+  if (is_text) {
+    column.texts.resize(runs.size());
+  } else {
+    column.numbers.resize(runs.size(), std::numeric_limits<double>::quiet_NaN());
+  }
+  Condition asked{"select ", {}};
+  asked.add(value.sql);
+  asked.sql += ", ";
+  asked.add(value.judge.sql.empty() ? Condition{"null", {}} : value.judge);
+  asked.sql += " from run where id = ?";
+  std::set<std::string> judges;
+  auto& statement = database.statement(asked.sql);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    asked.bind(statement);
+    statement.bind(static_cast<int>(asked.values.size()) + 1, runs[i].id);
+    if (statement.executeStep() && !statement.getColumn(0).isNull()) {
+      if (is_text) {
+        column.texts[i] = statement.getColumn(0).getString();
+      } else {
+        column.numbers[i] = statement.getColumn(0).getDouble();
+      }
+      // An imported value is what its table says.
+      const bool is_judged = runs[i].state != spec::RunState::imported;
+      if (is_judged && !statement.getColumn(1).isNull())
+        judges.insert(statement.getColumn(1).getString());
+    }
+    statement.reset();
+  }
+  column.title += label_of(judges);
+}
+
 }  // namespace
 
 Condition order_of(string_view key, Database& database) {
@@ -138,28 +189,8 @@ RunColumn Catalog::column_of(const std::vector<RunRow>& runs, string_view key) c
   }
   column.kind = value->kind;
   column.title = value->title;
-  return database.guarded([&] {
-    const std::size_t count = runs.size();
-    if (column.kind == RunColumn::Kind::text) {
-      column.texts.resize(count);
-    } else {
-      column.numbers.resize(count, std::numeric_limits<double>::quiet_NaN());
-    }
-    auto& statement = database.statement("select " + value->sql.sql + " from run where id = ?");
-    for (std::size_t i = 0; i < count; ++i) {
-      value->sql.bind(statement);
-      statement.bind(static_cast<int>(value->sql.values.size()) + 1, runs[i].id);
-      if (statement.executeStep() && !statement.getColumn(0).isNull()) {
-        if (column.kind == RunColumn::Kind::text) {
-          column.texts[i] = statement.getColumn(0).getString();
-        } else {
-          column.numbers[i] = statement.getColumn(0).getDouble();
-        }
-      }
-      statement.reset();
-    }
-    return column;
-  });
+  database.guarded([&] { fill_column(runs, *value, database, column); });
+  return column;
 }
 
 }  // namespace sabath::catalog
