@@ -109,14 +109,26 @@ SampleGroup& group_of(std::vector<SampleGroup>& groups,
   return group;
 }
 
-std::optional<double> value_of(const CheckSample& run,
-                               const std::string& name,
-                               const spec::MetricSpec& spec) {
-  for (const spec::MetricSummary& metric : run.metrics) {
-    if (metric.points == 0 || metric.stream + "/" + metric.name != name) continue;
-    return spec::shown_value(spec.performance, metric.last, metric.median);
-  }
-  return std::nullopt;
+/// Null where the run has no point of it.
+const spec::MetricSummary* summary_of(const CheckSample& run, const std::string& name) {
+  const auto found = std::ranges::find_if(run.metrics, [&](const spec::MetricSummary& metric) {
+    return metric.points > 0 && metric.stream + "/" + metric.name == name;
+  });
+  return found == run.metrics.end() ? nullptr : &*found;
+}
+
+/// Adds the value of a run.
+void add_value(const CheckSample& run, std::size_t i, std::size_t runs, GroupMetric& metric) {
+  metric.values.emplace_back();
+  metric.judges.emplace_back();
+  const spec::MetricSummary* const summary = summary_of(run, metric.name);
+  if (summary == nullptr) return;
+  const bool is_median = metric.spec.performance;
+  metric.values.back() =
+      spec::shown_value(is_median, spec::judged_value(*summary), summary->median);
+  if (is_median) return;
+  metric.judges.back() = summary->judge;
+  set_whole(metric.whole, runs, i, spec::whole_judged(run.whole, *summary));
 }
 
 /// Runs that count and were executed here; adds the others, or notes, to `result`.
@@ -201,13 +213,8 @@ std::vector<GroupMetric> metrics_of(const SampleGroup& group) {
   }
   std::vector<GroupMetric> result;
   for (auto& [name, metric] : metrics) {
-    for (std::size_t i = 0; i < group.runs.size(); ++i) {
-      const CheckSample& run = group.runs[i];
-      metric.values.push_back(value_of(run, name, metric.spec));
-      const auto whole = run.whole.find(name);
-      if (!metric.spec.performance && whole != run.whole.end())
-        set_whole(metric.whole, group.runs.size(), i, whole->second.last.value_or(""));
-    }
+    for (std::size_t i = 0; i < group.runs.size(); ++i)
+      add_value(group.runs[i], i, group.runs.size(), metric);
     result.push_back(std::move(metric));
   }
   return result;

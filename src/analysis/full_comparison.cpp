@@ -82,8 +82,8 @@ void compare_in_full(const std::vector<RunRow>& runs,
   } else if (count < whole.size()) {
     comparison.result = Verdict::inconclusive;
     comparison.reason = fmt::format(
-        "{} of {} runs were compared whole with {} and hold {}; of the others only the last values "
-        "are known to",
+        "{} of {} runs were compared whole with {} and hold {}; the others agree in their "
+        "judged values",
         count - 1,
         whole.size() - 1,
         whole.front()->id,

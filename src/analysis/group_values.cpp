@@ -62,12 +62,31 @@ void add_digits(const std::vector<RunRow>& runs,
     if (std::ranges::none_of(metrics, is_large)) continue;
     const auto current = execution::read_current_metrics(home::RunFiles(runs[run].directory));
     if (!current) continue;
-    for (const auto& [name, whole] : whole_values_of(current->metrics, current->series)) {
-      const auto metric = metrics.find(name);
+    const spec::WholeSummaries whole = whole_values_of(current->metrics, current->series);
+    for (const spec::MetricSummary& summary : current->metrics) {
+      const auto metric = metrics.find(summary.stream + "/" + summary.name);
       if (metric == metrics.end() || !is_large(*metric)) continue;
-      set_whole(metric->second.whole, runs.size(), run, whole.last.value_or(""));
+      set_whole(metric->second.whole, runs.size(), run, spec::whole_judged(whole, summary));
     }
   }
+}
+
+/// Values with different judges do not belong together. An imported value has no known judge.
+void note_judge(const catalog::RunMetric& found,
+                const RunRow& run,
+                std::set<std::string>& known,
+                compare::RunValues& metric) {
+  if (metric.performance || run.state == spec::RunState::imported) return;
+  const bool is_first = known.insert(metric.name).second;
+  if (is_first) metric.judge = found.judge;
+  if (metric.judge == found.judge) return;
+  metric.conflict = fmt::format(
+      "the runs are judged by several values of it, '{}' and '{}'; 'sabath collect RUN --with "
+      "FILE' reads them all with one document",
+      spec::judge_text(metric.judge),
+      spec::judge_text(found.judge));
+  metric.judge.reset();
+  metric.better = spec::Better::none;
 }
 
 using Executors = std::map<std::string, std::map<std::string, std::size_t>>;  ///< metric -> run
@@ -116,12 +135,14 @@ std::vector<compare::RunValues> metrics_of(const std::vector<RunRow>& runs,
 
   std::map<std::string, compare::RunValues> metrics;
   std::set<std::string> seen;
+  std::set<std::string> with_judge;
   Executors executors;
   for (const catalog::RunMetric& found : catalog.metrics_of(runs)) {
     compare::RunValues& metric = metrics[found.stream + "/" + found.name];
     if (metric.name.empty()) metric = described(found, runs, declared);
     seen.insert(found.name);
     if (metric.conflict.empty()) note_conflict(found, terms, metric);
+    if (metric.conflict.empty()) note_judge(found, runs[found.run], with_judge, metric);
     const bool is_median = metric.performance && found.performance;
     metric.values[found.run] = spec::shown_value(is_median, found.last, found.median);
     if (metric.judged)

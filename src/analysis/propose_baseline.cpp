@@ -4,6 +4,7 @@
 #include <sabath/base/version.hpp>
 #include <sabath/compare/baseline_verdict.hpp>
 #include <sabath/home/baseline_files.hpp>
+#include <sabath/spec/shown_value.hpp>
 
 #include <fmt/format.h>
 
@@ -139,6 +140,24 @@ void add_notes(const SampleGroup& group, BaselineEntry& entry) {
   }
 }
 
+/// Throws Error{usage} where the runs are judged by several.
+std::optional<std::string> judge_of(const GroupMetric& metric, const SampleGroup& group) {
+  for (std::size_t i = 1; i < metric.judges.size(); ++i) {
+    if (metric.judges[i] == metric.judges.front()) continue;
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("metric '{}' of {} is judged by '{}', and that of {} by '{}'",
+                    metric.name,
+                    group.runs.front().run.run_id,
+                    spec::judge_text(metric.judges.front()),
+                    group.runs[i].run.run_id,
+                    spec::judge_text(metric.judges[i])),
+        "select runs that are judged alike, or read all with one document: 'sabath collect RUN "
+        "--with FILE'");
+  }
+  return metric.judges.empty() ? std::nullopt : metric.judges.front();
+}
+
 BaselineEntry entry_of(const SampleGroup& group, const ProposalRequest& request) {
   BaselineEntry entry;
   entry.holds_for = group.key;
@@ -173,6 +192,7 @@ BaselineEntry entry_of(const SampleGroup& group, const ProposalRequest& request)
     for (const auto& value : found.values)
       metric.values.push_back(*value);
     if (!found.whole.empty()) metric.whole = found.whole;
+    metric.judge = judge_of(found, group);
     compare::summarise(metric, seeds_of(entry));
     set_margin(found.spec, metric);
     entry.metrics.push_back(std::move(metric));
@@ -192,6 +212,7 @@ compare::JudgedMetric as_judged(const BaselineEntry& entry, const BaselineMetric
     judged.runs.push_back(entry.runs[i].run_id);
     judged.seeds.push_back(entry.runs[i].seed);
     judged.values.emplace_back(metric.values[i]);
+    judged.judges.push_back(metric.judge);
   }
   if (metric.whole) judged.whole = *metric.whole;
   return judged;

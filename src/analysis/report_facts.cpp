@@ -148,14 +148,16 @@ RunFacts read_run_facts(const catalog::RunRow& row) {
 MetricKey key_of(const spec::MetricSummary& summary) {
   return {summary.stream + "/" + summary.name,
           summary.unit == "1" ? "" : summary.unit,
-          summary.performance};
+          summary.performance,
+          summary.judge};
 }
 
 std::map<MetricKey, std::size_t> columns_of(const report::Report& report) {
   std::map<MetricKey, std::size_t> columns;
   for (std::size_t i = 0; i < report.metrics.size(); ++i) {
     const report::ReportMetric& metric = report.metrics[i];
-    columns[{metric.name, metric.unit == "1" ? "" : metric.unit, metric.performance}] = i;
+    const std::string unit = metric.unit == "1" ? "" : metric.unit;
+    columns[{metric.name, unit, metric.performance, metric.judge}] = i;
   }
   return columns;
 }
@@ -181,7 +183,8 @@ void fill_metrics(report::Report& report, const std::vector<RunFacts>& facts) {
                        summary.unit,
                        summary.better,
                        summary.performance,
-                       is_imported || place != places.end()};
+                       is_imported || place != places.end(),
+                       summary.judge};
       column.place = place == places.end() ? places.size() : place->second;
     }
   }
@@ -201,7 +204,7 @@ void fill_metrics(report::Report& report, const std::vector<RunFacts>& facts) {
       set_whole(report.runs[i].whole,
                 report.metrics.size(),
                 index,
-                spec::whole_last(facts[i].whole, summary));
+                spec::whole_judged(facts[i].whole, summary));
     }
   }
 }

@@ -11,6 +11,7 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -34,9 +35,9 @@ struct RunFacts {
 /// Reads the facts of a run. Without a readable record they are those of the catalog.
 RunFacts read_run_facts(const catalog::RunRow& row);
 
-/// Identity of a quantity: name, unit and kind. "train/loss" in seconds differs from that in
-/// milliseconds, and a median from a last value. A unit of "1" is none.
-using MetricKey = std::tuple<std::string, std::string, bool>;
+/// Identity of a quantity: name, unit, kind and judge. "train/loss" in seconds differs from that in
+/// milliseconds, a median from a last value, and that from the best. A unit of "1" is none.
+using MetricKey = std::tuple<std::string, std::string, bool, std::optional<std::string>>;
 MetricKey key_of(const spec::MetricSummary& summary);
 std::map<MetricKey, std::size_t> columns_of(const report::Report& report);
 

@@ -112,14 +112,15 @@ Entries entries_for(const std::vector<catalog::RunRow>& runs,
 }
 
 /// The smallest that an entry says of a metric, where it is of enough seeds; else `too_few` is of
-/// how many the greatest is.
+/// how many the greatest is. The spread of values that are judged otherwise is another.
 std::optional<double> smallest_of(const std::vector<const spec::BaselineEntry*>& entries,
-                                  const std::string& metric,
+                                  const RunValues& metric,
                                   std::size_t& too_few) {
   std::optional<double> smallest;
   for (const spec::BaselineEntry* entry : entries) {
     for (const spec::BaselineMetric& known : entry->metrics) {
-      if (known.name != metric || known.performance || !known.margin) continue;
+      const bool is_it = known.name == metric.name && known.judge == metric.judge;
+      if (!is_it || known.performance || !known.margin) continue;
       const std::size_t seeds = seeds_of(*entry);
       if (seeds < fewest_seeds) {
         too_few = std::max(too_few, seeds);
@@ -146,7 +147,7 @@ void set_from_baseline(const std::vector<catalog::RunRow>& runs,
   for (RunValues& metric : metrics) {
     if (!metric.judged || metric.margin) continue;
     std::size_t too_few = 0;
-    metric.margin = smallest_of(entries.holding, metric.name, too_few);
+    metric.margin = smallest_of(entries.holding, metric, too_few);
     if (metric.margin) {
       metric.margin_from = "the baseline " + request.baseline_file;
     } else if (too_few > 0) {

@@ -103,6 +103,9 @@ std::map<std::pair<std::string, std::string>, Pooled> spreads_of(const std::vect
   using Groups = std::map<std::string, std::map<std::string, double>>;
   std::map<std::pair<std::string, std::string>, Groups> values;
   for (const catalog::RunMetric& metric : catalog.metrics_of(runs)) {
+    // Values that were judged otherwise have another spread.
+    const auto spec = std::ranges::find(recipe.metrics, metric.name, &spec::MetricSpec::name);
+    if (spec != recipe.metrics.end() && spec->judge.label() != metric.judge) continue;
     const auto value = spec::shown_value(metric.performance, metric.last, metric.median);
     if (value && std::isfinite(*value)) {
       values[{metric.stream, metric.name}][settings[metric.run]].emplace(runs[metric.run].seed,

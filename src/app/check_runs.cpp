@@ -115,7 +115,9 @@ compare::JudgedMetric values_of(const spec::BaselineMetric& metric,
   const auto same = std::ranges::find(found, metric.name, &analysis::GroupMetric::name);
   judged.values =
       same == found.end() ? std::vector<std::optional<double>>(group.runs.size()) : same->values;
-  if (same != found.end()) judged.whole = same->whole;
+  if (same == found.end()) return judged;
+  judged.whole = same->whole;
+  judged.judges = same->judges;
   return judged;
 }
 
@@ -256,6 +258,7 @@ void judge_against(const BaselineEntry& entry,
     CheckCase& one = checked.cases.emplace_back();
     one.kind = found.metric->performance ? CaseKind::performance : CaseKind::result;
     one.name = found.metric->name;
+    one.judge = found.metric->judge;
     one.verdict = found.verdict.verdict;
     one.test = std::move(found.verdict.test);
     one.reason = std::move(found.verdict.reason);

@@ -126,7 +126,7 @@ void insert_metric(Database& database,
     bind_number(index++, value);
   const std::string& executor = spec::executor_of(record, metric.stream);
   statement.bind(index++, executor == record.run_id ? std::string() : executor);
-  statement.bind(index++, std::string());
+  statement.bind(index++, metric.judge.value_or(""));
   bind_number(index, spec::shown_value(metric).value_or(std::nan("")));
   statement.exec();
 }

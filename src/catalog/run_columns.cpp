@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace sabath::catalog {
 namespace {
@@ -19,6 +20,7 @@ struct KeyValue {
   Condition sql{};
   RunColumn::Kind kind = RunColumn::Kind::text;
   std::string title{};
+  Condition judge{};  ///< by what a metric's value is judged, as SQL; empty: there is one value
   bool largest_first = false;
 };
 
@@ -48,25 +50,28 @@ KeyValue of_metric(string_view name, string_view prefix, string_view key, Databa
   KeyValue value;
   value.kind = RunColumn::Kind::number;
   const Condition rows = metric_rows(name, prefix);
-  value.sql.sql = "(select " + metric_value(prefix) + " from run_metric where run = run.n and ";
-  value.sql.add(rows);
-  value.sql.sql += " order by stream limit 1)";
+  const auto selected = [&](const std::string& what) {
+    Condition sql{"(select " + what + " from run_metric where run = run.n and ", {}};
+    sql.add(rows);
+    sql.sql += " order by stream limit 1)";
+    return sql;
+  };
+  value.sql = selected(metric_value(prefix));
   if (prefix == "best" && !has_metric(database, name, true)) {
     refuse(
         key, "the metric has no best value", "its recipe gives it no \"better\": lower or higher");
   }
   // A run with a direction, if there is one: runs from before may have none.
   const Condition directed = has_metric(database, name, true) ? metric_rows(name, "best") : rows;
-  auto& statement = database.statement(
-      "select unit, performance, better, judge from run_metric where " + directed.sql + " limit 1");
+  auto& statement = database.statement("select unit, performance, better from run_metric where " +
+                                       directed.sql + " limit 1");
   directed.bind(statement);
   if (statement.executeStep()) {
     const bool is_shown = prefix.empty() || prefix == "metric";
-    const std::string judge = statement.getColumn(3).getString();
     value.title = spec::shown_title(std::string(key),
                                     statement.getColumn(0).getString(),
                                     is_shown && statement.getColumn(1).getInt() != 0);
-    if (is_shown && !judge.empty()) value.title += ", " + judge;
+    if (is_shown) value.judge = selected("judge");
     value.largest_first = statement.getColumn(2).getString() == "higher";
   }
   statement.reset();
@@ -98,7 +103,7 @@ std::optional<KeyValue> value_of(string_view key, Database& database) {
   return std::nullopt;
 }
 
-/// Reads the value of each run.
+/// Reads the value of each run. The title says by what it is judged.
 void fill(RunColumn& column,
           const KeyValue& value,
           const std::vector<RunRow>& runs,
@@ -106,18 +111,29 @@ void fill(RunColumn& column,
   column.kind = value.kind;
   column.title = value.title;
   const bool is_text = column.kind == RunColumn::Kind::text;
-  auto& statement = database.statement("select " + value.sql.sql + " from run where id = ?");
+  Condition asked{"select ", {}};
+  asked.add(value.sql);
+  asked.sql += ", ";
+  asked.add(value.judge.sql.empty() ? Condition{"null", {}} : value.judge);
+  asked.sql += " from run where id = ?";
+  std::set<std::string> judges;
+  auto& statement = database.statement(asked.sql);
   for (const RunRow& run : runs) {
-    value.sql.bind(statement);
-    statement.bind(static_cast<int>(value.sql.values.size()) + 1, run.id);
+    asked.bind(statement);
+    statement.bind(static_cast<int>(asked.values.size()) + 1, run.id);
     const bool has_value = statement.executeStep() && !statement.getColumn(0).isNull();
     if (is_text) {
       column.texts.push_back(has_value ? statement.getColumn(0).getString() : std::string());
     } else {
       column.numbers.push_back(has_value ? statement.getColumn(0).getDouble() : std::nan(""));
     }
+    // An imported value is what its table says.
+    const bool is_judged = has_value && run.state != spec::RunState::imported;
+    if (is_judged && !statement.getColumn(1).isNull())
+      judges.insert(statement.getColumn(1).getString());
     statement.reset();
   }
+  column.title += label_of(judges);
 }
 
 std::string nearest_name(string_view key, std::vector<std::string> known, Database& database) {
@@ -128,6 +144,18 @@ std::string nearest_name(string_view key, std::vector<std::string> known, Databa
   }
   return base::did_you_mean(prefixed(key).name, known, "'sabath help selections' lists the names");
 }
+
+/// ", best"; ", best or last" where the runs are judged by several.
+std::string label_of(const std::set<std::string>& judges) {
+  if (judges.empty() || judges == std::set<std::string>{""}) return {};
+  std::string label;
+  for (const std::string& judge : judges) {
+    if (!judge.empty()) label += (label.empty() ? ", " : " or ") + judge;
+  }
+  return judges.contains("") ? label + " or last" : label;
+}
+
+/// Of each run the value and, of a metric, by what it is judged.
 
 }  // namespace
 

@@ -144,6 +144,8 @@ RunMetric read_metric(SQLite::Statement& statement) {
   metric.last = number_or_nan(statement.getColumn(6));
   metric.median = number_or_nan(statement.getColumn(7));
   metric.executed_by = statement.getColumn(8).getString();
+  if (std::string judge = statement.getColumn(9).getString(); !judge.empty())
+    metric.judge = std::move(judge);
   return metric;
 }
 
@@ -181,7 +183,9 @@ std::vector<RunMetric> Catalog::metrics_of(const std::vector<RunRow>& runs) cons
   return database.guarded([&] {
     choose(database, runs);
     auto& statement = database.statement(
-        "select k, stream, name, unit, better, performance, last, median, run_metric.executed_by" +
+        "select k, stream, name, unit, better, performance, case judge when '' then last else "
+        "shown "
+        "end, median, run_metric.executed_by, judge" +
         chosen_parts("run_metric") + " where points > 0 order by k, stream, name");
     std::vector<RunMetric> metrics;
     while (statement.executeStep())

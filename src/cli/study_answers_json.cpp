@@ -40,6 +40,7 @@ const spec::MetricSummary* summary_of(const spec::RunRecord& record, const std::
 struct Shown {
   std::string name{};
   bool performance = false;
+  std::optional<std::string> judge{};
 };
 
 /// Results before those that are neither good nor bad, these before performance; no more than fit
@@ -54,7 +55,7 @@ std::vector<Shown> shown_metrics(const spec::RunRecord& record) {
       const bool is_new =
           std::ranges::none_of(shown, [&](const Shown& one) { return one.name == metric.name; });
       if (place_of(metric) == place && is_new && shown.size() < most_metrics)
-        shown.push_back({metric.name, metric.performance});
+        shown.push_back({metric.name, metric.performance, metric.judge});
     }
   }
   return shown;
@@ -64,8 +65,11 @@ std::string value_text(const spec::RunRecord& record,
                        const spec::WholeSummaries& whole,
                        const Shown& metric) {
   const spec::MetricSummary* summary = summary_of(record, metric.name);
-  if (summary == nullptr || summary->performance != metric.performance) return "";
-  std::string digits = metric.performance ? "" : spec::whole_last(whole, *summary);
+  if (summary == nullptr || summary->performance != metric.performance ||
+      summary->judge != metric.judge) {
+    return "";
+  }
+  std::string digits = metric.performance ? "" : spec::whole_judged(whole, *summary);
   if (!digits.empty()) return digits;
   const auto value = spec::shown_value(*summary);
   return value ? report::number_text(*value) : "";
@@ -101,7 +105,8 @@ std::string table_text(const analysis::StudyOutcome& outcome) {
     columns.push_back({name, base::Align::right});
   columns.insert(columns.end(), {">seed", "state", ">time"});
   for (const Shown& metric : metrics)
-    columns.push_back({spec::shown_title(metric.name, "", metric.performance), base::Align::right});
+    columns.push_back(
+        {spec::shown_title(metric.name, "", metric.performance, metric.judge), base::Align::right});
   columns.push_back("run");
   base::TextTable table(columns);
   for (std::size_t i = 0; i < rows.size(); ++i) {

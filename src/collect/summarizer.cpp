@@ -1,3 +1,4 @@
+#include <sabath/base/moments.hpp>
 #include <sabath/collect/collect.hpp>
 
 #include <algorithm>
@@ -8,11 +9,41 @@
 namespace sabath::collect {
 namespace {
 
-/// Summary of one series. Keeps values only if a median is wanted: performance
-/// metrics have few points.
+/// The newest values of a series, at most so many.
+class LastValues {
+ public:
+  void keep(std::size_t most) { most_ = most; }
+  void clear() { values_.clear(); }
+  void add(double value) {
+    if (values_.size() < most_) {
+      values_.push_back(value);
+      next_ = 0;
+    } else if (most_ > 0) {
+      values_[next_] = value;
+      next_ = (next_ + 1) % most_;
+    }
+  }
+  /// NaN where one of them is not finite.
+  double mean() const {
+    std::vector<double> oldest_first = values_;
+    const auto oldest = oldest_first.begin() + static_cast<std::ptrdiff_t>(next_);
+    std::rotate(oldest_first.begin(), oldest, oldest_first.end());
+    return base::moments(oldest_first).mean;
+  }
+
+ private:
+  std::vector<double> values_{};
+  std::size_t most_ = 0;
+  std::size_t next_ = 0;  ///< place of the oldest value
+};
+
+/// Summary of one series. Keeps values only if a median or the mean of the last ones is wanted:
+/// performance metrics have few points.
 struct Running {
   spec::MetricSummary summary{};
   std::vector<double> kept{};
+  LastValues newest{};  ///< of the lowest rank
+  spec::JudgeKind judge = spec::JudgeKind::last;
   std::uint64_t finite = 0;
   int warmup = 0;
   base::SeriesId next{};
@@ -62,6 +93,9 @@ struct Summarizer::State {
       fresh.summary.better = spec.better;
       fresh.summary.performance = spec.performance;
       fresh.warmup = spec.warmup;
+      fresh.judge = spec.judge.kind;
+      fresh.summary.judge = spec.judge.label();
+      fresh.newest.keep(static_cast<std::size_t>(spec.judge.values));
     }
     return id;
   }
@@ -86,8 +120,12 @@ void Summarizer::add(base::SeriesId series, const base::SeriesPoint& point) {
   if (summary.points == 0 || point.rank < running.first_rank) {
     running.first_rank = point.rank;
     summary.first = point.value;
+    running.newest.clear();
   }
-  if (point.rank == running.first_rank) summary.last = point.value;
+  if (point.rank == running.first_rank) {
+    summary.last = point.value;
+    running.newest.add(point.value);
+  }
   ++summary.points;
   const bool is_warm = !summary.performance || running.is_warm(point.rank);
   if (!std::isfinite(point.value)) {
@@ -110,7 +148,11 @@ std::vector<spec::MetricSummary> Summarizer::summaries() const {
       const Running& running = state_->series[static_cast<std::size_t>(id)];
       if (running.summary.points == 0) continue;
       result.push_back(running.summary);
-      if (running.summary.performance) result.back().median = median_of(running.kept);
+      spec::MetricSummary& summary = result.back();
+      if (summary.performance) summary.median = median_of(running.kept);
+      if (running.judge == spec::JudgeKind::best)
+        summary.judged = summary.better == spec::Better::lower ? summary.min : summary.max;
+      if (running.judge == spec::JudgeKind::mean_of_last) summary.judged = running.newest.mean();
     }
   }
   return result;

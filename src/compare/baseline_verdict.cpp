@@ -7,6 +7,7 @@
 #include <sabath/compare/mean_tests.hpp>
 #include <sabath/compare/performance_facts.hpp>
 #include <sabath/compare/speed.hpp>
+#include <sabath/spec/shown_value.hpp>
 
 #include <fmt/format.h>
 
@@ -318,6 +319,22 @@ BaselineVerdict judge_present(const BaselineMetric& reference,
   return verdict;
 }
 
+/// Names a run that is judged by something else than the baseline's; empty: none is.
+std::string other_judge(const BaselineMetric& reference, const JudgedMetric& runs) {
+  for (std::size_t i = 0; i < runs.values.size(); ++i) {
+    const auto judge = runs.judges.empty() ? std::nullopt : runs.judges[i];
+    if (!runs.values[i] || judge == reference.judge) continue;
+    return fmt::format(
+        "{} is judged by '{}', the baseline by '{}': 'sabath baseline propose' adds an entry for "
+        "such runs, 'sabath collect {} --with FILE' reads the run with another document",
+        runs.runs[i],
+        spec::judge_text(judge),
+        spec::judge_text(reference.judge),
+        runs.runs[i]);
+  }
+  return {};
+}
+
 /// For a test over all runs, names the run furthest from the mean of the baseline.
 void name_failed_run(const BaselineMetric& reference,
                      const std::vector<Value>& runs,
@@ -395,6 +412,8 @@ BaselineVerdict judge_result(const BaselineMetric& reference,
                              const BaselineTerms& terms) {
   const std::vector<Value> values = present(runs);
   if (values.empty()) return {Verdict::inconclusive, "", "no run has a value"};
+  if (std::string other = other_judge(reference, runs); !other.empty())
+    return {Verdict::not_comparable, "", std::move(other)};
   if (reference.values.empty()) return {Verdict::inconclusive, "", "the baseline has no value"};
   BaselineVerdict verdict = judge_present(reference, values, terms);
   name_failed_run(reference, values, verdict);

@@ -8,6 +8,7 @@
 #include <sabath/compare/mean_tests.hpp>
 #include <sabath/compare/performance_facts.hpp>
 #include <sabath/compare/rank_tests.hpp>
+#include <sabath/spec/shown_value.hpp>
 
 #include <fmt/format.h>
 
@@ -82,6 +83,7 @@ spec::MetricGroups describe(const GroupsToCompare& request,
   result.better = metric.better;
   result.performance = metric.performance;
   result.judged = metric.judged;
+  result.judge = metric.judge;
   result.rows.resize(grouping.groups.size());
   std::vector<std::set<Identity>> of_row(result.rows.size());
   std::set<Identity> all;
@@ -316,7 +318,7 @@ void add_statistics(const GroupsToCompare& request,
 
 spec::PerformanceRow performance_row_of(const GroupsToCompare& request,
                                         const spec::MetricGroups& metric) {
-  const RowValues values{metric.name,
+  const RowValues values{spec::shown_title(metric.name, "", false, metric.judge),
                          metric.unit,
                          metric.better,
                          finite_of(metric.rows[0].values),

@@ -7,6 +7,7 @@
 #include <sabath/compare/speed.hpp>
 #include <sabath/spec/derived_metric.hpp>
 #include <sabath/spec/run_record.hpp>
+#include <sabath/spec/shown_value.hpp>
 
 #include <fmt/format.h>
 
@@ -87,6 +88,44 @@ std::vector<double> last_value_of(const Side& side,
   while (series->rank[last] != rank)
     --last;
   return {series->value[last]};
+}
+
+/// Null where the run has none of it.
+const spec::MetricSummary* summary_of(const Side& side,
+                                      const std::string& stream,
+                                      const std::string& name) {
+  const auto found = std::ranges::find_if(side.record.metrics, [&](const auto& metric) {
+    return metric.stream == stream && metric.name == name;
+  });
+  return found == side.record.metrics.end() ? nullptr : &*found;
+}
+
+/// The value that each run is judged by; the last ones where the runs are judged by several.
+RowValues quality_of(const Side& a,
+                     const Side& b,
+                     const std::string& stream,
+                     const spec::MetricSpec& metric) {
+  const std::string name = stream + "/" + metric.name;
+  const spec::MetricSummary* const of_a = summary_of(a, stream, metric.name);
+  const spec::MetricSummary* const of_b = summary_of(b, stream, metric.name);
+  const spec::MetricSummary* const any = of_a != nullptr ? of_a : of_b;
+  const bool is_one = of_a == nullptr || of_b == nullptr || of_a->judge == of_b->judge;
+  if (any == nullptr || !any->judge || !is_one) {
+    return {name,
+            metric.unit,
+            metric.better,
+            last_value_of(a, stream, metric),
+            last_value_of(b, stream, metric)};
+  }
+  const auto value = [](const spec::MetricSummary* summary) {
+    return summary == nullptr ? std::vector<double>{}
+                              : std::vector<double>{spec::judged_value(*summary)};
+  };
+  return {spec::shown_title(name, "", false, any->judge),
+          metric.unit,
+          metric.better,
+          value(of_a),
+          value(of_b)};
 }
 
 std::vector<double> joules_of(const spec::RunRecord& record) {
@@ -354,11 +393,7 @@ std::vector<PerformanceRow> performance_rows(const PairToCompare& pair) {
             {&metric, stream, values_of(a, stream, metric), values_of(b, stream, metric)});
         continue;
       }
-      rows.push_back(row_of({stream + "/" + metric.name,
-                             metric.unit,
-                             metric.better,
-                             last_value_of(a, stream, metric),
-                             last_value_of(b, stream, metric)}));
+      rows.push_back(row_of(quality_of(a, b, stream, metric)));
       rows.back().kind = PerformanceKind::quality;
     }
   }

@@ -11,9 +11,9 @@
 namespace sabath::compare {
 
 /// Rows of the performance table, each with its verdict. They are total time, time per epoch and
-/// per step, other declared metrics of performance, times to targets, the last value of validation
-/// losses, and energy of GPUs. A metric has a row for each stage that reported it, over the finite
-/// values after the warm-up of each rank. A side without any has n = 0 and NaN.
+/// per step, other declared metrics of performance, times to targets, the value that validation
+/// losses are judged by, and energy of GPUs. A metric has a row for each stage that reported it,
+/// over the finite values after the warm-up of each rank. A side without any has n = 0 and NaN.
 ///
 /// A row is judged from `fewest_steps` values a side on; several ranks by the mean of their
 /// logarithms at each step. The intervals of all judged rows hold together at 95 % (Bonferroni). On

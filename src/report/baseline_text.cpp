@@ -73,7 +73,7 @@ std::string metrics_table(const BaselineEntry& entry) {
   for (const BaselineMetric& metric : entry.metrics) {
     const auto shown = [&](const std::string& text) { return metric.n == 0 ? "-" : text; };
     const spec::BaselineDigits digits = spec::digits_of(metric);
-    table.add({printable(metric.name),
+    table.add({printable(spec::shown_title(metric.name, "", false, metric.judge)),
                std::to_string(metric.n),
                shown(mean_text(metric)),
                shown(number_text(metric.sd)),
@@ -135,14 +135,15 @@ std::string shift_text(const BaselineMetric& now, const BaselineMetric& before) 
   return text;
 }
 
-std::string drift_of(const std::vector<const BaselineEntry*>& entries, const std::string& name) {
+/// Of the entries that have the judge of `now`.
+std::string drift_of(const std::vector<const BaselineEntry*>& entries, const BaselineMetric& now) {
   TextTable table(
       {"accepted", "by", "recipe", ">n", ">mean", ">sd", ">since the last", ">since the first"});
   const BaselineMetric* first = nullptr;
   const BaselineMetric* last = nullptr;
   for (const BaselineEntry* entry : entries) {
-    const auto metric = std::ranges::find(entry->metrics, name, &BaselineMetric::name);
-    if (metric == entry->metrics.end()) continue;
+    const auto metric = std::ranges::find(entry->metrics, now.name, &BaselineMetric::name);
+    if (metric == entry->metrics.end() || metric->judge != now.judge) continue;
     if (first == nullptr) first = &*metric;
     table.add({entry->accepted->at.substr(0, 10),
                printable(entry->accepted->by),
@@ -154,7 +155,8 @@ std::string drift_of(const std::vector<const BaselineEntry*>& entries, const std
                last == nullptr ? "" : shift_text(*metric, *first)});
     last = &*metric;
   }
-  std::string text = "\n" + printable(name) + "\n" + table.text();
+  const std::string title = spec::shown_title(now.name, "", false, now.judge);
+  std::string text = "\n" + printable(title) + "\n" + table.text();
   if (last == first || !last->margin || last->n == 0 || first->n == 0) return text;
   const double moved = std::abs(last->mean - first->mean);
   if (moved > *last->margin) {
@@ -186,7 +188,7 @@ std::string drift_text(const Baseline& baseline) {
     lines.add("accepted", "{} time(s)", place.size());
     text += "\n" + lines.text();
     for (const BaselineMetric& metric : place.back()->metrics)
-      text += drift_of(place, metric.name);
+      text += drift_of(place, metric);
   }
   return text.empty() ? "\nnothing was accepted yet\n" : text;
 }

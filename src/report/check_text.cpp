@@ -26,8 +26,12 @@ std::string label_of(const CheckCase& one) {
   return std::string(to_string(one.verdict));
 }
 
+std::string name_of(const CheckCase& one) {
+  return one.judge ? fmt::format("{} ({})", one.name, *one.judge) : one.name;
+}
+
 std::string case_text(const CheckCase& one) {
-  std::string text = one.name;
+  std::string text = name_of(one);
   if (one.kind == spec::CaseKind::performance) text += " (performance)";
   if (!one.reason.empty()) text += ": " + one.reason;
   return text;
@@ -120,7 +124,7 @@ std::string group_markdown(const CheckGroup& group, const std::string& title) {
     text += fmt::format("| {} | {} | {} | {} |\n",
                         verdict_cell(one),
                         to_string(one.kind),
-                        plain(one.name),
+                        plain(name_of(one)),
                         plain(one.reason));
   }
   return text;

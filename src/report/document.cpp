@@ -242,11 +242,11 @@ void note_groups_left_out(Table& table, std::size_t groups) {
 }
 
 std::string title_of(const ReportMetric& metric) {
-  return spec::shown_title(metric.name, metric.unit, false);
+  return spec::shown_title(metric.name, metric.unit, false, metric.judge);
 }
 
 std::string heading_of(const ReportMetric& metric) {
-  return spec::shown_title(metric.name, metric.unit, metric.performance);
+  return spec::shown_title(metric.name, metric.unit, metric.performance, metric.judge);
 }
 
 std::string short_name(const ReportRun& run) {

@@ -274,9 +274,9 @@ std::string statistics_text(const MetricGroups& metric) {
 std::string metric_text(const GroupComparison& comparison,
                         const MetricGroups& metric,
                         bool statistics) {
-  std::string title = printable(metric.name);
-  if (!metric.unit.empty() && metric.unit != "1") title += " [" + printable(metric.unit) + "]";
-  if (metric.performance) title += ", median (not judged)";
+  std::string title =
+      printable(spec::shown_title(metric.name, metric.unit, metric.performance, metric.judge));
+  if (metric.performance) title += " (not judged)";
   if (!metric.judged && !metric.performance) title += " (not declared, not judged)";
   std::string text = "\n" + title + "\n" + groups_table(comparison, metric);
   text += identity_text(metric);

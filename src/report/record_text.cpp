@@ -71,6 +71,13 @@ std::string value_text(const std::optional<std::string>& digits, double value) {
   return digits ? *digits : number_text(value);
 }
 
+/// "best 0.25"; empty for the last value.
+std::string judged_text(const spec::MetricSummary& metric, const spec::WholeSummaries& whole) {
+  if (!metric.judge) return {};
+  const std::string digits = spec::whole_judged(whole, metric);
+  return *metric.judge + " " + (digits.empty() ? number_text(spec::judged_value(metric)) : digits);
+}
+
 std::string metrics_text(const std::vector<spec::MetricSummary>& metrics,
                          const RecordView& view = {}) {
   const bool has_medians =
@@ -78,6 +85,9 @@ std::string metrics_text(const std::vector<spec::MetricSummary>& metrics,
   std::vector<TextTable::Column> columns{
       "metric", ">first", ">last", ">min", ">max", ">points", "unit"};
   if (has_medians) columns.insert(columns.begin() + 3, ">median");
+  const bool has_judge =
+      std::ranges::any_of(metrics, [](const auto& one) { return one.judge.has_value(); });
+  if (has_judge) columns.emplace_back("judged by");
   TextTable table(columns);
   for (const spec::MetricSummary& metric : metrics) {
     const spec::WholeValues whole = digits_of(view.whole, metric);
@@ -92,6 +102,7 @@ std::string metrics_text(const std::vector<spec::MetricSummary>& metrics,
         metric.unit};
     const auto median = metric.performance ? spec::shown_value(metric) : std::nullopt;
     if (has_medians) cells.insert(cells.begin() + 3, median ? number_text(*median) : "");
+    if (has_judge) cells.push_back(judged_text(metric, view.whole));
     table.add(std::move(cells));
   }
   return table.empty() ? "" : with_courses(table.text(), metrics, view);
@@ -377,14 +388,16 @@ std::string collection_text(const spec::Collection& collection) {
 
 namespace {
 
-/// "0.5 -> 0.25 m"; for performance "1.5 s, median", as in tables.
-std::string outcome_value(const spec::MetricSummary& metric, const spec::WholeValues& digits) {
+/// "0.5 -> 0.25 m"; for performance "1.5 s, median", as in tables; "0.5 -> 0.3 m, best 0.25".
+std::string outcome_value(const spec::MetricSummary& metric, const spec::WholeSummaries& whole) {
+  const spec::WholeValues digits = digits_of(whole, metric);
   const std::string unit = metric.unit.empty() || metric.unit == "1" ? "" : " " + metric.unit;
   if (metric.points < 2) return value_text(digits.last, metric.last) + unit;
   if (metric.performance && spec::shown_value(metric))
     return number_text(*spec::shown_value(metric)) + unit + ", median";
+  const std::string judged = judged_text(metric, whole);
   return value_text(digits.first, metric.first) + " -> " + value_text(digits.last, metric.last) +
-         unit;
+         unit + (judged.empty() ? "" : ", " + judged);
 }
 
 }  // namespace
@@ -401,7 +414,7 @@ std::string outcome_text(const RunRecord& record, const spec::WholeSummaries& wh
   for (const auto& metric : record.metrics)
     width = std::max(width, name_of(metric).size());
   for (const spec::MetricSummary& metric : record.metrics) {
-    const std::string value = outcome_value(metric, digits_of(whole, metric));
+    const std::string value = outcome_value(metric, whole);
     text += base::printable(fmt::format("  {:<{}}  {}", name_of(metric), width, value)) + "\n";
   }
   text += notes_text(record.collected) + edits_text(record);

@@ -15,6 +15,7 @@ static void to_json(Json& json, const ReportMetric& metric) {
           {"better", std::string(spec::to_string(metric.better))},
           {"performance", metric.performance},
           {"declared", metric.declared}};
+  if (metric.judge) json["judge"] = *metric.judge;
 }
 
 static void to_json(Json& json, const Spread& one) {

@@ -54,9 +54,12 @@ base::Moments moments_of(const Groups::Row& row) {
 }
 
 Table spread_table(const Report& report, bool grouped) {
-  Table table{
-      fmt::format("Last value of each metric over the {} runs that count", report.count.counted),
-      {"metric"}};
+  const bool has_judge = std::ranges::any_of(
+      report.metrics, [](const auto& metric) { return metric.judge.has_value(); });
+  Table table{fmt::format("{} of each metric over the {} runs that count",
+                          has_judge ? "Last value, or what it is judged by," : "Last value",
+                          report.count.counted),
+              {"metric"}};
   if (grouped) table.columns.push_back("group");
   for (const char* title :
        {">n", ">median", ">mean", ">sd", ">min", ">max", ">distinct", ">without"})
@@ -120,7 +123,7 @@ Table verdicts_table(const spec::GroupComparison& groups) {
   for (const spec::MetricGroups& metric : groups.metrics) {
     if (metric.performance) continue;
     table.rows.push_back(
-        {metric.name,
+        {spec::shown_title(metric.name, "", false, metric.judge),
          metric.judged ? std::string(spec::to_string(metric.verdict)) : "not judged",
          metric.reason,
          within_text(metric),

@@ -127,8 +127,10 @@ std::vector<Measure> measures_of(const Report& report) {
   };
   add_time(time_per(report, spec::seconds_per_epoch, {"epoch"}), "per epoch [s]");
   add_time(time_per(report, spec::seconds_per_step, {"iteration", "step"}), "per iteration [s]");
-  if (const auto metric = final_metric(report.metrics))
-    add(metric, "final " + title_of(report.metrics[*metric]));
+  if (const auto metric = final_metric(report.metrics)) {
+    const ReportMetric& judged = report.metrics[*metric];
+    add(metric, (judged.judge ? "" : "final ") + title_of(judged));
+  }
   std::erase_if(measures, [](const Measure& measure) {
     return std::ranges::none_of(measure.values, [](const auto& one) { return one.has_value(); });
   });

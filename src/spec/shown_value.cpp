@@ -4,21 +4,33 @@
 
 namespace sabath::spec {
 
-std::optional<double> shown_value(bool performance, double last, double median) {
-  if (!performance) return last;
+std::optional<double> shown_value(bool performance, double judged, double median) {
+  if (!performance) return judged;
   if (std::isnan(median)) return std::nullopt;  // no point after the warm-up
   return median;
 }
 
 std::optional<double> shown_value(const MetricSummary& metric) {
   if (metric.points == 0) return std::nullopt;
-  return shown_value(metric.performance, metric.last, metric.median);
+  return shown_value(metric.performance, judged_value(metric), metric.median);
 }
 
-std::string shown_title(const std::string& name, const std::string& unit, bool performance) {
+double judged_value(const MetricSummary& metric) {
+  return metric.judged.value_or(metric.last);
+}
+
+std::string shown_title(const std::string& name,
+                        const std::string& unit,
+                        bool performance,
+                        const std::optional<std::string>& judge) {
   std::string title = name;
   if (!unit.empty() && unit != "1") title += " [" + unit + "]";
-  return performance ? title + ", median" : title;
+  if (performance) return title + ", median";
+  return judge ? title + ", " + *judge : title;
+}
+
+std::string judge_text(const std::optional<std::string>& judge) {
+  return judge.value_or("last");
 }
 
 std::string group_name(const std::vector<std::string>& by, const std::vector<std::string>& levels) {

@@ -58,9 +58,13 @@ WholeSummaries whole_summaries(const std::vector<Series>& series, const SeriesRe
   return summaries;
 }
 
-std::string whole_last(const WholeSummaries& summaries, const MetricSummary& metric) {
+std::string whole_judged(const WholeSummaries& summaries, const MetricSummary& metric) {
   const auto found = summaries.find(metric.stream + "/" + metric.name);
-  return found == summaries.end() ? std::string() : found->second.last.value_or("");
+  if (found == summaries.end()) return {};
+  const WholeValues& values = found->second;
+  if (!metric.judge) return values.last.value_or("");
+  if (metric.judge != Judge{JudgeKind::best}.label()) return {};
+  return (metric.better == Better::lower ? values.min : values.max).value_or("");
 }
 
 }  // namespace sabath::spec

@@ -68,8 +68,9 @@ void require_same_sources(const std::vector<spec::MetricSpec>& declared,
 struct GroupMetric {
   std::string name{};  ///< "train/loss"
   spec::MetricSpec spec{};
-  std::vector<std::optional<double>> values{};  ///< medians for performance; nothing: missing
-  std::vector<std::string> whole{};             ///< as in compare::RunValues
+  std::vector<std::optional<double>> values{};       ///< medians for performance; nothing: missing
+  std::vector<std::string> whole{};                  ///< as in compare::RunValues
+  std::vector<std::optional<std::string>> judges{};  ///< as in spec::MetricSummary, of each value
 };
 
 /// Declared metrics that some run has, and derived ones, by name.

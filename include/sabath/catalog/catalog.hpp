@@ -43,7 +43,7 @@ struct RunRow {
   std::string executed_by{};  ///< as spec::executed_by, joined by blanks; empty: it alone
 };
 
-/// The last value of one metric of a run, and the median of a performance metric.
+/// The value that one metric of a run is judged by, and the median of a performance metric.
 struct RunMetric {
   std::size_t run = 0;  ///< index in the requested runs
   std::string stream{};
@@ -51,9 +51,10 @@ struct RunMetric {
   std::string unit{};
   spec::Better better = spec::Better::none;
   bool performance = false;
-  double last = 0;  ///< NaN if not a number
+  double last = 0;  ///< or the value that `judge` names; NaN if not a number
   double median = 0;
-  std::string executed_by{};  ///< the run that executed its stage; empty: the run itself
+  std::string executed_by{};           ///< the run that executed its stage; empty: the run itself
+  std::optional<std::string> judge{};  ///< as in spec::MetricSummary
 };
 
 /// How many runs a selection names, and those of them that may not count.

@@ -43,6 +43,8 @@ struct JudgedMetric {
   std::vector<std::optional<double>> values{};  ///< nothing: the run has none
   std::vector<std::optional<std::uint64_t>> seeds{};
   std::vector<std::string> whole{};  ///< as RunValues has it
+  /// By what each value is judged, as spec::MetricSummary has it. Empty: all by the last.
+  std::vector<std::optional<std::string>> judges{};
   std::uint64_t disturbed_runs = 0;  ///< that began on a machine that was not quiet
 };
 
@@ -88,7 +90,8 @@ struct BaselineVerdict {
 ///    interval and outside of the robust bounds. Several values must be equivalent within the
 ///    margin.
 ///
-/// A baseline of one seed is NOT-COMPARABLE with another seed. A value that is not finite where the
+/// A baseline of one seed is NOT-COMPARABLE with another seed. So are values that are judged by
+/// something else than the baseline's. A value that is not finite where the
 /// baseline's are finite is FAIL. Runs without a value leave at best INCONCLUSIVE.
 BaselineVerdict judge_result(const spec::BaselineMetric& reference,
                              const JudgedMetric& runs,

@@ -28,6 +28,7 @@ struct RunValues {
   std::optional<double> margin{};
   std::string margin_from{};                    ///< source; empty: recipe
   std::string conflict{};                       ///< why values do not belong together
+  std::optional<std::string> judge{};           ///< as in spec::MetricSummary
   std::vector<std::optional<double>> values{};  ///< by run; nothing: without the metric
   /// All digits of whole numbers that no double holds, by run; else empty. Empty vector: no run has
   /// such a number.

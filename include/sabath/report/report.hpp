@@ -21,8 +21,9 @@ struct ReportMetric {
   std::string name{};  ///< "train/loss"
   std::string unit{};
   spec::Better better = spec::Better::none;
-  bool performance = false;  ///< values are medians, else last values
-  bool declared = false;     ///< by the recipe, or imported
+  bool performance = false;            ///< values are medians, else those that are judged
+  bool declared = false;               ///< by the recipe, or imported
+  std::optional<std::string> judge{};  ///< as in spec::MetricSummary
 };
 
 struct ReportRun {

@@ -52,7 +52,7 @@ struct Bounds {
   bool operator==(const Bounds&) const = default;
 };
 
-/// One metric of the runs: of a result the last value of each, of performance the median.
+/// One metric of the runs: of a result the value that each is judged by, of performance the median.
 struct BaselineMetric {
   std::string name{};  ///< "train/loss"
   std::string unit{};
@@ -72,6 +72,7 @@ struct BaselineMetric {
   /// Of each value all digits where it is a whole number that no double holds, else empty; nothing:
   /// there is none.
   std::optional<std::vector<std::string>> whole{};
+  std::optional<std::string> judge{};  ///< as in MetricSummary; nothing: the last values
 
   bool operator==(const BaselineMetric&) const = default;
 };

@@ -35,7 +35,8 @@ struct CheckCase {
   std::string test{};  ///< by what; empty: it did not come to one
   std::string reason{};
   Expectation expectation = Expectation::none;
-  double wall_s = 0;  ///< of a run
+  double wall_s = 0;                   ///< of a run
+  std::optional<std::string> judge{};  ///< of a metric, as in BaselineMetric
   /// What it counts as: an expected failure is none.
   Verdict counts_as() const {
     return expectation == Expectation::expected_failure ? Verdict::pass : verdict;

@@ -162,6 +162,7 @@ struct MetricGroups {
   std::optional<double> prediction_low{};      ///< where one run more of the references would lie
   std::optional<double> prediction_high{};
   std::optional<GroupStatistics> statistics{};  ///< of two sides
+  std::optional<std::string> judge{};           ///< as in MetricSummary
 };
 
 /// `compare SELECTION --by FACTOR,...`, or of two selections: then `by` is "side", with A and B.

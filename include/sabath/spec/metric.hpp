@@ -55,6 +55,21 @@ struct MetricSource {
   bool operator==(const MetricSource&) const = default;
 };
 
+/// Which of its values a result is judged by: that value stands for the run.
+enum class JudgeKind { last, best, mean_of_last };
+constexpr auto words_of(JudgeKind) {
+  return std::to_array<std::string_view>({"last", "best", "mean_of_last"});
+}
+
+struct Judge {
+  JudgeKind kind = JudgeKind::last;
+  int values = 0;  ///< of mean_of_last: how many
+
+  bool operator==(const Judge&) const = default;
+  /// "best", "mean of last 5"; nothing for the last value.
+  std::optional<std::string> label() const;
+};
+
 struct MetricSpec {
   std::string name{};
   MetricSource from{};
@@ -63,6 +78,7 @@ struct MetricSpec {
   bool performance = false;  ///< "kind": "performance": judged apart from results
   Tolerance tolerance{};
   std::optional<double> margin{};
+  Judge judge{};                   ///< of a result
   int warmup = 0;                  ///< leading points that performance statistics leave out
   std::optional<double> target{};  ///< the time until it is reached is a metric of its own
   std::string description{};
@@ -87,6 +103,8 @@ struct MetricSummary {
   double max = std::numeric_limits<double>::quiet_NaN();
   double mean = std::numeric_limits<double>::quiet_NaN();
   double median = std::numeric_limits<double>::quiet_NaN();  ///< after warm-up
+  std::optional<std::string> judge{};  ///< Judge::label(); nothing: judged by the last value
+  std::optional<double> judged{};      ///< the value that `judge` names
 
   bool operator==(const MetricSummary&) const = default;
 };

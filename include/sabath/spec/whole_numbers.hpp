@@ -35,7 +35,7 @@ struct WholeValues {
 using WholeSummaries = std::map<std::string, WholeValues, std::less<>>;
 WholeSummaries whole_summaries(const std::vector<Series>& series, const SeriesRests& rests);
 
-/// The digits of the last value, else an empty text.
-std::string whole_last(const WholeSummaries& summaries, const MetricSummary& metric);
+/// The digits of the value that a result is judged by; else an empty text. A mean has none.
+std::string whole_judged(const WholeSummaries& summaries, const MetricSummary& metric);
 
 }  // namespace sabath::spec

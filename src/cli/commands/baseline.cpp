@@ -71,7 +71,8 @@ std::string changes_text(const analysis::Proposal& proposal) {
     const std::string verdict = !change.before  ? "new"
                                 : !change.after ? "gone"
                                                 : std::string(to_string(*change.verdict));
-    table.add({printable(change.metric),
+    const auto& judge = (change.after ? change.after : change.before)->judge;
+    table.add({printable(spec::shown_title(change.metric, "", false, judge)),
                moments_text(change.before),
                moments_text(change.after),
                printable(verdict + (change.reason.empty() ? "" : ": " + change.reason))});

@@ -12,6 +12,7 @@ namespace sabath::spec {
 namespace {
 
 constexpr std::size_t longest_metric_name = 128;
+constexpr int most_judged_values = 1'000'000;  ///< collecting keeps as many in memory
 
 /// Programs that exist choose the names of their metrics ("val/Loss"), so that these are freer than
 /// names elsewhere.
@@ -68,6 +69,39 @@ MetricSource read_source(base::JsonReader reader) {
   return source;
 }
 
+/// "last", "best", or {"mean_of_last": N}.
+Judge read_judge(base::JsonReader reader) {
+  if (!reader.exists()) return {};
+  if (!reader.is_object() && !reader.is_string()) {
+    reader.problem("must be \"last\", \"best\" or {\"mean_of_last\": N}, not " +
+                   reader.json().dump());
+    return {};
+  }
+  if (reader.is_string()) {
+    const auto kind = parse_enum<JudgeKind>(reader.one_of(enum_words<JudgeKind>())).value();
+    if (kind != JudgeKind::mean_of_last) return {kind};
+    reader.problem("'mean_of_last' needs a number of values", R"(write {"mean_of_last": 5})");
+    return {};
+  }
+  base::JsonReader count = reader.required("mean_of_last");
+  Judge judge{JudgeKind::mean_of_last, read_count(count, 1, 1)};
+  if (judge.values > most_judged_values) {
+    count.problem(std::to_string(judge.values) + " values are too many",
+                  "at most " + std::to_string(most_judged_values));
+  }
+  reader.finish();
+  return judge;
+}
+
+void check_judge(const MetricSpec& metric, const base::JsonReader& reader) {
+  if (metric.performance && reader.exists()) {
+    reader.problem("a run stands for a performance metric with the median after the warm-up",
+                   "leave 'judge' out, or give the metric the kind 'result'");
+  } else if (metric.judge.kind == JudgeKind::best && metric.better == Better::none) {
+    reader.problem("'best' needs \"better\": lower or higher");
+  }
+}
+
 }  // namespace
 
 Tolerance read_tolerance(base::JsonReader reader) {
@@ -104,6 +138,9 @@ MetricSpec read_metric(const std::string& name, base::JsonReader reader) {
   metric.performance = reader.optional("kind").one_of({"result", "performance"}) != "result";
   metric.tolerance = read_tolerance(reader.optional("tolerance"));
   metric.margin = read_amount(reader.optional("margin"));
+  base::JsonReader judge = reader.optional("judge");
+  metric.judge = read_judge(judge);
+  check_judge(metric, judge);
   metric.warmup = read_count(reader.optional("warmup"), 0, 0);
   base::JsonReader target = reader.optional("target");
   if (target.exists()) metric.target = target.number();

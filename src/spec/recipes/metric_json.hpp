@@ -27,6 +27,8 @@ template <class Io>
 void describe(Io& io, FieldRef<Io, MetricSummary> summary) {
   SABATH_FIELDS(io, summary, stream, name, unit, better, performance, points, not_finite, first);
   SABATH_FIELDS(io, summary, last, min, max, mean, median);
+  io("judge", summary.judge, "what the metric is judged by; absent: the last value");
+  io("judged", summary.judged, "the value that 'judge' names");
 }
 
 }  // namespace sabath::spec

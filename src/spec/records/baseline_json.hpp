@@ -34,10 +34,12 @@ void describe(Io& io, FieldRef<Io, BaselineMetric> metric) {
   SABATH_FIELDS(io, metric, min, max, bounds, margin, margin_from);
   io("values",
      metric.values,
-     "one of each run, in their order: of a result the last, of performance the median");
+     "one of each run, in their order: of a result the last, or what 'judge' names; of performance "
+     "the median");
   io("whole",
      metric.whole,
      "of each value all digits where it is a whole number that no double holds, else empty");
+  io("judge", metric.judge, "what the values are judged by; absent: the last value of each run");
 }
 
 SABATH_DESCRIBE(Acceptance, by, at, note);

@@ -86,6 +86,7 @@ void describe(Io& io, FieldRef<Io, MetricGroups> metric) {
   SABATH_FIELDS(io, metric, name, unit, better, performance, rows, distinct, classes);
   SABATH_FIELDS(io, metric, identical_within, identical_across, split, judged, verdict, reason);
   SABATH_FIELDS(io, metric, runs_needed, prediction_low, prediction_high, statistics);
+  io("judge", metric.judge, "what the runs are judged by; absent: the last value of each");
 }
 
 template <class Io>
@@ -212,6 +213,7 @@ void describe(Io& io, FieldRef<Io, CheckCase> one) {
   io("counts_as", one.counts_as());
   io("test", one.test, "by what; empty: it did not come to one");
   SABATH_FIELDS(io, one, reason, expectation, wall_s);
+  io("judge", one.judge, "what the baseline's values are judged by; absent: the last value");
 }
 
 template <class Io>

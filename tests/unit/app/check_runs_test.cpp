@@ -142,3 +142,69 @@ TEST_CASE("check: runs that no entry can hold for are not even made") {
   REQUIRE(refused);
   CHECK(refused->verdict == Verdict::not_comparable);
 }
+
+namespace {
+
+/// A bench whose loss is best at its second value of three.
+struct JudgeBench : CheckBench {
+  JudgeBench() {
+    launcher.metrics = [this](const spec::RunPlan&) {
+      std::string lines;
+      for (const double value : {loss + 1, loss, loss + 2})
+        lines += "{\"loss\": " + std::to_string(value) + "}\n";
+      return lines;
+    };
+  }
+  /// From now on the metric is written so.
+  void declare(const std::string& metric) const {
+    std::string text = recipe_text;
+    const std::string before = R"({"better": "lower"})";
+    text.replace(text.find(before), before.size(), metric);
+    add_recipe("tiny", text);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("check: values are held against a baseline of the same judge") {
+  JudgeBench bench;
+  bench.declare(R"({"better": "lower", "judge": "best"})");
+  bench.make(0.5);
+  bench.accept();
+  const spec::BaselineMetric& metric = bench.check.baseline->entries.at(0).metrics.at(0);
+  CHECK(metric.values == std::vector<double>{0.5});
+  CHECK(metric.judge == "best");
+  bench.make(0.5, 7, "same");
+  const spec::CheckReport same = bench.checked("tag=same");
+  REQUIRE(find(same, "train/loss") != nullptr);
+  CHECK(find(same, "train/loss")->verdict == Verdict::pass);
+  CHECK(find(same, "train/loss")->judge == "best");
+  // The definition is the same, and the value is not what was accepted.
+  bench.declare(R"({"better": "lower"})");
+  bench.make(0.5, 7, "other");
+  const spec::CheckReport other = bench.checked("tag=other");
+  CHECK(other.verdict == Verdict::not_comparable);
+  REQUIRE(find(other, "train/loss") != nullptr);
+  CHECK(contains(find(other, "train/loss")->reason, "is judged by 'last', the baseline by 'best'"));
+  CHECK(bench.checked("recipe=tiny").verdict == Verdict::not_comparable);
+}
+
+TEST_CASE("check: a baseline is made of runs with one judge, and compared with one of the same") {
+  JudgeBench bench;
+  bench.declare(R"({"better": "lower", "judge": {"mean_of_last": 2}})");
+  bench.make(0.5);
+  bench.accept();
+  CHECK(bench.check.baseline->entries.at(0).metrics.at(0).values == std::vector<double>{1.5});
+  bench.declare(R"({"better": "lower", "judge": "best"})");
+  bench.make(0.5, 7, "later");
+  analysis::ProposalRequest proposal;
+  const base::Error mixed = test::error_of(
+      [&] { analysis::propose_baseline(bench.rows("recipe=tiny"), proposal, {}, bench.catalog); });
+  CHECK(mixed.kind() == base::ErrorKind::usage);
+  CHECK(contains(mixed.what(), "is judged by 'mean of last 2', and that of"));
+  CHECK(contains(mixed.hint(), "sabath collect"));
+  const analysis::Proposal again = analysis::propose_baseline(
+      bench.rows("tag=later"), proposal, *bench.check.baseline, bench.catalog);
+  REQUIRE(again.changes.size() == 1);
+  CHECK(again.changes[0].verdict == Verdict::not_comparable);
+}

@@ -86,6 +86,26 @@ TEST_CASE("run values: NaN comes back as NaN, others with all their bits, no poi
   CHECK(metrics[3].last == 3);
 }
 
+TEST_CASE("run values: a metric has the value that it is judged by, with its label") {
+  const CatalogHome home;
+  Catalog catalog(home.file());
+  spec::RunRecord record = numbered_record(1);
+  record.metrics = {metric("a", 4), metric("b", 4), metric("c", 4)};
+  record.metrics[0].judge = "best";
+  record.metrics[0].judged = 2.5;
+  record.metrics[1].judge = "mean of last 2";
+  record.metrics[1].judged = std::nan("");
+  put(catalog, record);
+  const auto metrics = catalog.metrics_of(catalog.runs());
+  REQUIRE(metrics.size() == 3);
+  CHECK(metrics[0].last == 2.5);
+  CHECK(metrics[0].judge == "best");
+  CHECK(std::isnan(metrics[1].last));
+  CHECK(metrics[1].judge == "mean of last 2");
+  CHECK(metrics[2].last == 4);
+  CHECK_FALSE(metrics[2].judge.has_value());
+}
+
 TEST_CASE("run values: what runs can be grouped by") {
   const CatalogHome home;
   Catalog catalog(home.file());

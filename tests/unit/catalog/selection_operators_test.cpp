@@ -371,6 +371,35 @@ TEST_CASE("operators: columns are texts, numbers or seconds") {
   CHECK(contains(error.hint(), "layers"));
 }
 
+TEST_CASE("operators: a metric is the value that it is judged by, last. and best. say which") {
+  Runs runs;
+  const auto put_judged = [&](int n, const char* judge, double judged) {
+    spec::RunRecord record = test::numbered_record(n);
+    record.metrics = {metric("train", "error", spec::Better::lower, 9, 1)};
+    if (judge != nullptr) record.metrics[0].judge = judge;
+    if (judge != nullptr) record.metrics[0].judged = judged;
+    test::put(runs.catalog, record);
+  };
+  put_judged(1, "mean of last 2", 5);
+  put_judged(2, "mean of last 2", 6);
+  CHECK(runs.of("error<5.5") == Numbers{1});
+  CHECK(runs.of("metric.error<5.5") == Numbers{1});
+  CHECK(runs.of("last.error=9") == Numbers{1, 2});
+  CHECK(runs.of("best.error=1") == Numbers{1, 2});
+  const auto column = [&](const char* key) {
+    const auto rows = runs.catalog.select("last.error=9", runs.clock.now());
+    return runs.catalog.column_of(rows, key);
+  };
+  CHECK(column("error").title == "error, mean of last 2");
+  CHECK(column("error").numbers == std::vector<double>{5, 6});
+  CHECK(column("last.error").title == "last.error");
+  CHECK(column("best.error").title == "best.error");
+  put_judged(2, nullptr, 0);
+  CHECK(column("error").title == "error, mean of last 2 or last");
+  put_judged(1, nullptr, 0);
+  CHECK(column("error").title == "error");
+}
+
 TEST_CASE("saved selections: a name stands for its text, in every place of a run or of terms") {
   const Runs runs;
   CHECK_FALSE(catalog::save_selection(runs.folder(), "good", "loss<4 or lr=0.1"));

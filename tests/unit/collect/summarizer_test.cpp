@@ -103,3 +103,75 @@ TEST_CASE("collect: metrics nobody declared are kept, by stream and name") {
   CHECK(summaries[1].stream + summaries[1].name == "ay");
   CHECK(summaries[2].stream + summaries[2].name == "bx");
 }
+
+namespace {
+
+/// Summary of points of one metric with this judge.
+spec::MetricSummary judged(const spec::Judge& judge,
+                           const std::vector<base::SeriesPoint>& points,
+                           spec::Better better = spec::Better::lower) {
+  test::MemorySink sink;
+  spec::MetricSpec loss;
+  loss.name = "loss";
+  loss.better = better;
+  loss.judge = judge;
+  collect::Summarizer summarizer({loss}, sink);
+  for (const base::SeriesPoint& one : points)
+    summarizer.add(summarizer.open("train", "loss"), one);
+  return summarizer.summaries().at(0);
+}
+
+std::vector<base::SeriesPoint> series(const std::vector<double>& values, std::int32_t rank = 0) {
+  std::vector<base::SeriesPoint> points;
+  for (const double value : values) {
+    points.push_back(point(value));
+    points.back().rank = rank;
+  }
+  return points;
+}
+
+spec::Judge mean_of(int values) {
+  return {spec::JudgeKind::mean_of_last, values};
+}
+
+}  // namespace
+
+TEST_CASE("collect: by default nothing but the last value is judged") {
+  const spec::MetricSummary summary = judged({}, series({1, 2}));
+  CHECK_FALSE(summary.judge.has_value());
+  CHECK_FALSE(summary.judged.has_value());
+}
+
+TEST_CASE("collect: the best value is the least or the largest finite one, over all ranks") {
+  const spec::Judge best{spec::JudgeKind::best};
+  std::vector<base::SeriesPoint> points = series({3, -HUGE_VAL, 1, std::nan(""), 2}, 1);
+  CHECK(judged(best, points).judged == 1);
+  CHECK(judged(best, points).judge == "best");
+  CHECK(judged(best, points, spec::Better::higher).judged == 3);
+  points.push_back(series({0.5}, 2).front());
+  CHECK(judged(best, points).judged == 0.5);
+  CHECK(judged(best, points).last == 2);
+  CHECK(std::isnan(judged(best, series({std::nan("")})).judged.value()));
+}
+
+TEST_CASE("collect: a mean is of the last values of the lowest rank, or of those that there are") {
+  CHECK(judged(mean_of(3), series({100, 1, 2, 6})).judged == 3);
+  CHECK(judged(mean_of(3), series({100, 100, 100, 100, 1, 2, 6})).judged == 3);
+  CHECK(judged(mean_of(3), series({1, 2})).judged == 1.5);
+  CHECK(judged(mean_of(1), series({7, 5})).judged == 5);
+  CHECK(judged(mean_of(2), series({1, 2})).judge == "mean of last 2");
+  // Equal values have exactly that mean, and large ones do not overflow.
+  CHECK(judged(mean_of(3), series({0.1, 0.1, 0.1})).judged == 0.1);
+  CHECK(judged(mean_of(2), series({1.7e308, 1.7e308})).judged == 1.7e308);
+  std::vector<base::SeriesPoint> ranks = series({10, 20, 30}, 2);
+  for (const base::SeriesPoint& one : series({1, 3}, 1))
+    ranks.push_back(one);
+  ranks.push_back(series({40}, 2).front());
+  CHECK(judged(mean_of(3), ranks).judged == 2);
+}
+
+TEST_CASE("collect: a mean over a value that is not finite is NaN") {
+  CHECK(std::isnan(judged(mean_of(2), series({1, std::nan(""), 3})).judged.value()));
+  CHECK(std::isnan(judged(mean_of(2), series({1, HUGE_VAL})).judged.value()));
+  CHECK(judged(mean_of(2), series({std::nan(""), 1, 3})).judged == 2);
+}

@@ -384,3 +384,27 @@ TEST_CASE("baseline: a PASS by statistics notes a promised value that another of
   promised.recipe = spec::Rung::bitwise;
   CHECK_THAT(noted(0.303, 1), Contains("not equal to the bit; '--require bitwise'"));
 }
+
+TEST_CASE("baseline: values that are judged by something else are not comparable") {
+  spec::BaselineMetric metric = reference(ten);
+  JudgedMetric runs = judged({0.3, 0.3}, seeds_from(100, 2));
+  const auto verdict = [&] {
+    return compare::judge_result(metric, runs, terms(seeds_from(1, 10)));
+  };
+  CHECK(verdict().verdict != Verdict::not_comparable);
+  runs.judges = {std::nullopt, "best"};
+  CHECK(verdict().verdict == Verdict::not_comparable);
+  CHECK_THAT(verdict().reason,
+             Contains("run-2 is judged by 'best', the baseline by 'last'") &&
+                 Contains("sabath baseline propose") && Contains("sabath collect run-2 --with"));
+  metric.judge = "best";
+  CHECK_THAT(verdict().reason, Contains("run-1 is judged by 'last', the baseline by 'best'"));
+  runs.judges = {"best", "best"};
+  CHECK(verdict().verdict != Verdict::not_comparable);
+  // A run without a value is judged by nothing.
+  runs.values[0].reset();
+  runs.judges[0].reset();
+  CHECK(verdict().verdict != Verdict::not_comparable);
+  runs.judges.clear();
+  CHECK_THAT(verdict().reason, Contains("run-2 is judged by 'last', the baseline by 'best'"));
+}

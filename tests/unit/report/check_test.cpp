@@ -214,3 +214,27 @@ TEST_CASE("baseline: drift tells when many steps came to more than the margin") 
   baseline.entries[3].accepted = spec::Acceptance{"bert", "2026-12-31T00:00:00Z", ""};
   CHECK_THAT(report::baseline_text(baseline, true), Contains("it moved by 0.03 in all"));
 }
+
+TEST_CASE(
+    "baseline: what values are judged by stands behind the name, and has a drift of its own") {
+  spec::BaselineMetric metric;
+  metric.name = "train/loss";
+  metric.n = 1;
+  metric.values = {0.5};
+  spec::BaselineEntry entry;
+  entry.runs = {{"tiny-1", "n", "", 1}};
+  entry.metrics = {metric};
+  entry.accepted = spec::Acceptance{"anna", "2026-11-01T00:00:00Z", ""};
+  spec::Baseline baseline;
+  baseline.entries = {entry, entry};
+  baseline.entries[1].metrics[0].judge = "best";
+  CHECK_THAT(report::baseline_text(baseline, false), Contains("train/loss, best"));
+  const std::string drift = report::baseline_text(baseline, true);
+  CHECK_THAT(drift, Contains("\ntrain/loss, best\n"));
+  CHECK(count(drift, "2026-11-01") == 1);
+  spec::CheckReport report;
+  spec::CheckCase& one = report.groups.emplace_back().cases.emplace_back();
+  one.name = "train/loss";
+  one.judge = "best";
+  CHECK_THAT(report::check_text(report), Contains("train/loss (best)"));
+}

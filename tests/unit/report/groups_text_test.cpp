@@ -132,3 +132,11 @@ TEST_CASE("groups: names from outside are made printable, and many groups are co
   CHECK_THAT(text, Contains("and 960 more groups"));
   CHECK(text.size() < 20'000);
 }
+
+TEST_CASE("groups: a metric has the label of what it is judged by") {
+  GroupComparison comparison = two_hosts();
+  comparison.metrics[0].unit = "m";
+  CHECK_THAT(report::groups_text(comparison), Contains("\ntrain/loss [m]\n"));
+  comparison.metrics[0].judge = "best";
+  CHECK_THAT(report::groups_text(comparison), Contains("\ntrain/loss [m], best\n"));
+}

@@ -97,6 +97,17 @@ TEST_CASE("report: how a run ended, in a few lines") {
   CHECK(failed == golden("report/outcome-failed.txt", failed));
 }
 
+TEST_CASE("report: a record shows the value that a metric is judged by") {
+  spec::RunRecord record = test::full_record();
+  spec::MetricSummary& metric = record.metrics.front();
+  metric.judge = "mean of last 3";
+  metric.judged = 0.375;
+  CHECK(contains(report::record_text(record), "judged by"));
+  CHECK(contains(report::record_text(record), "mean of last 3 0.375"));
+  CHECK(contains(report::outcome_text(record), "0.5 -> 0.25, mean of last 3 0.375\n"));
+  CHECK_FALSE(contains(report::record_text(test::full_record()), "judged by"));
+}
+
 TEST_CASE("report: a host with everything, and one of which little is known") {
   const std::string full = report::host_text(test::full_host());
   CHECK(full == golden("report/host-full.txt", full));

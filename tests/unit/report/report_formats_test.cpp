@@ -182,6 +182,7 @@ TEST_CASE("report: the schema has exactly the keys that are written") {
   Report report = test::full_report(9, "plain");
   report.pair = test::full_comparison();
   report.runs[0].joules = 1.5;
+  report.metrics[0].judge = "best";
   report.groups = spec::GroupComparison{};
   report.ranking = spec::Ranking{};
   CHECK(schema.problems(json::parse(written("a.json", report))) == std::vector<std::string>{});
@@ -340,6 +341,17 @@ TEST_CASE("report: a name in two units is two columns in every format") {
   // Behind the metrics stands whether a run counts.
   CHECK(rows[0].at(rows[0].size() - 3) == "train/plain [ms]");
   CHECK(rows[1].at(rows[1].size() - 3) == "7.5");
+}
+
+TEST_CASE("report: what a metric is judged by is told in every format") {
+  Report report = test::full_report(2, "plain");
+  report.metrics[0].judge = "mean of last 3";
+  CHECK(json::parse(written("a.json", report))["metrics"][0]["judge"] == "mean of last 3");
+  for (const char* file : {"a.csv", "a.md", "a.html"}) {
+    INFO(file);
+    CHECK_THAT(written(file, report), Contains(", mean of last 3"));
+  }
+  CHECK_THAT(written("a.md", report), Contains("Last value, or what it is judged by,"));
 }
 
 TEST_CASE("report: energies that were counted in several ways have no median") {

@@ -61,7 +61,10 @@ void check_schema_of(const std::string& name, const T& full) {
 TEST_CASE("formats: the schemas have exactly the keys that are written") {
   check_schema_of("plan", test::full_plan());
   check_schema_of("status", test::full_status());
-  check_schema_of("record", test::full_record());
+  spec::RunRecord record = test::full_record();
+  record.metrics.front().judge = "best";
+  record.metrics.front().judged = 0.25;
+  check_schema_of("record", record);
   check_schema_of("host", test::full_host());
   check_schema_of("resolved-environment", test::full_environment().lock());
   check_schema_of("environment-lock", test::full_lock());
@@ -116,6 +119,7 @@ TEST_CASE("formats: the schema of a comparison of groups has exactly the keys th
   metric.split.factors = {share};
   metric.runs_needed = 7;
   metric.prediction_low = metric.prediction_high = 1;
+  metric.judge = "best";
   spec::GroupStatistics& all = metric.statistics.emplace();
   for (auto* value : {&all.welch_t,
                       &all.welch_freedom,
@@ -379,9 +383,10 @@ TEST_CASE("formats: the example baseline is what is written, with every key") {
   REQUIRE(examples.size() == 1);
   CHECK(examples[0] == base::pretty_json(to_json(test::full_baseline())));
   CHECK(schema.problems(nlohmann::json::parse(examples[0])) == Texts{});
-  // Only of whole numbers that no double holds.
+  // Only of whole numbers that no double holds, and of other values than the last ones.
   spec::Baseline whole = test::full_baseline();
   whole.entries[0].metrics[0].whole = {"9007199254740993", ""};
+  whole.entries[0].metrics[0].judge = "best";
   CHECK(problems(schema, to_json(whole)) == Texts{});
   CHECK(schema.unused() == Names{});
   CHECK(problems(schema, to_json(spec::Baseline{})) == Texts{});
@@ -392,7 +397,7 @@ TEST_CASE("formats: the schema of a check has exactly the keys that are written"
   group.recipe = "tiny";
   group.of = test::full_baseline().entries[0].holds_for;
   group.runs = {"tiny-20261120-103205-abcdefgh"};
-  group.cases.emplace_back();
+  group.cases.emplace_back().judge = "best";
   group.notes = {"a note"};
   group.result = group.performance = spec::Verdict::fail;
   spec::CheckReport report;

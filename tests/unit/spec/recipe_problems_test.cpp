@@ -162,6 +162,42 @@ TEST_CASE("recipe: where a metric is found is checked") {
         }).says("/metrics/loss/target: a target needs \"better\""));
 }
 
+TEST_CASE("recipe: what a metric is judged by is checked") {
+  const auto with_judge = [](const nlohmann::ordered_json& judge) {
+    return after([&](auto& d) { d["metrics"]["loss"]["judge"] = judge; });
+  };
+  const Problem misspelt = with_judge("bets");
+  CHECK(misspelt.text ==
+        "recipes/x.json:/metrics/loss/judge: 'bets' is none of last, best, mean_of_last");
+  CHECK(misspelt.hint == "did you mean 'best'?");
+  const Problem bare = with_judge("mean_of_last");
+  CHECK(bare.says("/metrics/loss/judge: 'mean_of_last' needs a number of values"));
+  CHECK(bare.hint == R"(write {"mean_of_last": 5})");
+  CHECK(with_judge(5).says(R"(must be "last", "best" or {"mean_of_last": N}, not 5)"));
+  CHECK(with_judge({{"mean_of_lst", 5}}).says("/judge: 'mean_of_last' is missing"));
+  CHECK(with_judge({{"mean_of_last", 5}, {"of", 1}}).says("/judge/of: unknown key 'of'"));
+  for (const int count : {0, -1})
+    CHECK(with_judge({{"mean_of_last", count}})
+              .says("/judge/mean_of_last: " + std::to_string(count) + " is out of range"));
+  CHECK(with_judge({{"mean_of_last", 1.5}}).says("/judge/mean_of_last: must be an integer"));
+  CHECK(with_judge({{"mean_of_last", 1000001}})
+            .says("/judge/mean_of_last: 1000001 values are too many"));
+  const Problem aimless = after([](auto& d) {
+    d["metrics"]["loss"]["judge"] = "best";
+    d["metrics"]["loss"].erase("better");
+  });
+  CHECK(aimless.text ==
+        "recipes/x.json:/metrics/loss/judge: 'best' needs \"better\": lower or higher");
+  for (const char* judge : {"last", "best"}) {
+    const Problem timed = after([&](auto& d) {
+      d["metrics"]["loss"]["judge"] = judge;
+      d["metrics"]["loss"]["kind"] = "performance";
+    });
+    CHECK(timed.says("/judge: a run stands for a performance metric with the median"));
+    CHECK(timed.hint == "leave 'judge' out, or give the metric the kind 'result'");
+  }
+}
+
 TEST_CASE("recipe: metrics and tolerances are checked") {
   CHECK_ONLY_PROBLEM(
       after([](auto& d) {

@@ -248,3 +248,15 @@ TEST_CASE("recipe: predictions of an output are named by path, with or without t
         std::map<std::string, spec::Prediction>{{"g/scores", spec::Prediction::argmax},
                                                 {"labels", spec::Prediction::labels}});
 }
+
+TEST_CASE("recipe: a metric is judged by its last value, unless it says what else") {
+  const auto judge_of = [](const nlohmann::ordered_json& judge) {
+    auto document = small_recipe();
+    if (!judge.is_null()) document["metrics"]["loss"]["judge"] = judge;
+    return parsed(document).metrics.front().judge.label();
+  };
+  CHECK(judge_of(nullptr) == std::nullopt);
+  CHECK(judge_of("last") == std::nullopt);
+  CHECK(judge_of("best") == "best");
+  CHECK(judge_of({{"mean_of_last", 5}}) == "mean of last 5");
+}

@@ -82,3 +82,21 @@ TEST_CASE("spec: whole numbers keep apart as integers and reals") {
   const auto again = spec::parse_run_plan(base::pretty_json(to_json(plan)), "plan.json");
   CHECK(again.parameters == plan.parameters);
 }
+
+TEST_CASE("spec: a record names what a metric is judged by only where it is not the last value") {
+  spec::RunRecord record;
+  record.metrics.resize(2);
+  record.metrics[1].judge = "best";
+  record.metrics[1].judged = std::nan("");
+  const auto json = to_json(record);
+  CHECK_FALSE(json["metrics"][0].contains("judge"));
+  CHECK_FALSE(json["metrics"][0].contains("judged"));
+  CHECK(json["metrics"][1]["judge"] == "best");
+  const std::string text = base::pretty_json(json);
+  for (const auto& again :
+       {spec::parse_run_record(text, "x"), spec::parse_run_summary(text, "x")}) {
+    CHECK_FALSE(again.metrics.at(0).judge.has_value());
+    CHECK(again.metrics.at(1).judge == "best");
+    CHECK(std::isnan(again.metrics.at(1).judged.value()));
+  }
+}

@@ -1,5 +1,6 @@
 #include <sabath/spec/run_count.hpp>
 #include <sabath/spec/shown_value.hpp>
+#include <sabath/spec/whole_numbers.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -32,6 +33,36 @@ TEST_CASE("shown value: of performance the median after the warm-up, else the la
   CHECK_FALSE(shown_value(metric).has_value());
   CHECK(shown_title("train/loss", "1", false) == "train/loss");
   CHECK(shown_title("epoch_ms", "ms", true) == "epoch_ms [ms], median");
+}
+
+TEST_CASE("shown value: of a result the one that it is judged by, with its label") {
+  MetricSummary metric;
+  metric.points = 4;
+  metric.last = 50;
+  metric.judge = "best";
+  metric.judged = 10;
+  CHECK(shown_value(metric) == 10);
+  CHECK(shown_title("train/loss", "1", false, metric.judge) == "train/loss, best");
+  CHECK(shown_title("train/loss", "s", false, "mean of last 5") ==
+        "train/loss [s], mean of last 5");
+  CHECK(judge_text(metric.judge) == "best");
+  CHECK(judge_text({}) == "last");
+}
+
+TEST_CASE("shown value: whole numbers have the digits of the value that is judged") {
+  MetricSummary metric;
+  metric.stream = "train";
+  metric.name = "sum";
+  metric.better = Better::lower;
+  const WholeSummaries whole{{"train/sum", {"1", "2", "3", "4"}}};
+  CHECK(whole_judged(whole, metric) == "2");
+  metric.judge = "best";
+  CHECK(whole_judged(whole, metric) == "3");
+  metric.better = Better::higher;
+  CHECK(whole_judged(whole, metric) == "4");
+  metric.judge = "mean of last 2";
+  CHECK(whole_judged(whole, metric).empty());
+  CHECK(whole_judged({}, metric).empty());
 }
 
 TEST_CASE("group name: keys with their values, sides, and all runs") {

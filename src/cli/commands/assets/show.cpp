@@ -124,10 +124,13 @@ std::string recipe_text(const spec::Recipe& recipe) {
   if (!studies.empty()) text += "\n" + studies.text();
   base::TextTable metrics({"metric", "unit", "better", "kind", ""});
   for (const spec::MetricSpec& metric : recipe.metrics) {
+    const auto judge = metric.judge.label();
     metrics.add({metric.name,
                  metric.unit,
                  std::string(spec::to_string(metric.better)),
-                 metric.performance ? "performance" : "result",
+                 metric.performance ? "performance"
+                 : judge            ? "result, judged by " + *judge
+                                    : "result",
                  metric.description});
   }
   if (!metrics.empty()) text += "\n" + metrics.text();
