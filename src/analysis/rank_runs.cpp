@@ -53,7 +53,7 @@ std::string differing_text(const std::vector<FixedKey>& keys, std::size_t run) {
   std::string text;
   for (const FixedKey& fixed : keys) {
     if (fixed.levels[run] == fixed.value) continue;
-    text += fmt::format("{}{} is {}, of most runs {}",
+    text += fmt::format("{}{} is {}, not {}",
                         text.empty() ? "" : "; ",
                         fixed.key,
                         spec::shown_text(fixed.levels[run]),
@@ -344,8 +344,11 @@ spec::Ranking ranked(std::vector<Candidate> candidates, const compare::RankingTe
   return ranking;
 }
 
-/// Moves what was found before the values were ranked.
-void complete(spec::Ranking& ranking, spec::GroupComparison& partial) {
+/// Adds what was found before the values were ranked.
+void complete(spec::Ranking& ranking,
+              const spec::GroupComparison& partial,
+              const RankRequest& request) {
+  ranking.rules = request.rules_file;
   ranking.recipe = partial.recipe;
   ranking.imported = partial.imported;
   ranking.left_out = partial.left_out;
@@ -367,7 +370,7 @@ spec::Ranking rank_runs(const std::vector<RunRow>& all,
   if (runs.empty()) {
     spec::Ranking none = compare::rank_groups({}, {});
     none.reason = "no run counts";
-    complete(none, partial);
+    complete(none, partial, request);
     return none;
   }
   // A key that no run has is an error before anything else is said.
@@ -399,14 +402,13 @@ spec::Ranking rank_runs(const std::vector<RunRow>& all,
   set_margin(request, metric, described);
   spec::Ranking ranking =
       ranked(std::move(candidates), {by, better, described.margin, values.alpha});
-  complete(ranking, partial);
+  complete(ranking, partial, request);
   ranking.notes.insert(ranking.notes.begin(), terms->notes.begin(), terms->notes.end());
   ranking.metric = metric.name;
   ranking.unit = metric.unit;
   ranking.better = better;
   ranking.performance = metric.performance;
   ranking.by = by;
-  ranking.rules = request.rules_file;
   ranking.margin = described.margin;
   ranking.margin_from = described.margin_from;
   ranking.runs = runs.size();

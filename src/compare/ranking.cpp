@@ -18,7 +18,7 @@ using spec::Verdict;
 constexpr std::size_t most_groups_by_holm = 200;
 constexpr std::uint64_t fewest_constant_pairs = 5;  ///< 2^-5 is the first below 5 %
 /// The search for a number of runs takes far longer than a test.
-constexpr std::size_t most_searches = 8;
+constexpr std::size_t most_searches = 3;
 
 Moments moments_of(const SampleMeans& samples) {
   std::vector<double> values;
@@ -123,6 +123,11 @@ class AgainstBest {
     const MeanDifference found = difference_of(best_.values, group.values);
     ranked.difference = found.difference;
     ranked.pairs = found.pairs;
+    if (found.identical) {
+      ranked.standing = Standing::tied;
+      ranked.reason = "the same value for each seed";
+      return;
+    }
     if (are_constant(found)) {
       judge_constant(found, ranked);
       return;
@@ -260,11 +265,16 @@ double MeanDifference::p_less() const {
 }
 
 MeanDifference difference_of(const SampleMeans& a, const SampleMeans& b) {
-  if (auto paired = paired_difference(a, b)) return *paired;
+  const bool identical = a.size() > 1 && a == b;
+  if (auto paired = paired_difference(a, b)) {
+    paired->identical = identical;
+    return *paired;
+  }
   const Moments of_a = moments_of(a);
   const Moments of_b = moments_of(b);
   const double difference = of_b.mean - of_a.mean;
   MeanDifference result{difference, 0, {}, {}, {difference, 0, of_b.sd, of_a.sd, 1}};
+  result.identical = identical;
   if (std::min(of_a.n, of_b.n) < 2) return result;
   result.test = welch_test(of_b, of_a);
   if (of_a.sd == 0 && of_b.sd == 0) result.exact = permutation_p(of_a.n, of_b.n);

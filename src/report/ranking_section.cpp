@@ -4,6 +4,7 @@
 #include <sabath/base/text/numbers.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/base/text/value_order.hpp>
+#include <sabath/report/shown_numbers.hpp>
 #include <sabath/spec/shown_value.hpp>
 
 #include <fmt/format.h>

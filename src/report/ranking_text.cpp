@@ -66,10 +66,10 @@ std::string mean_interval_text(const RankedGroup& group) {
 
 std::string distance_text(const RankedGroup& group) {
   if (!group.difference) return "-";
-  const std::string difference = fmt::format("{:+.3g}", *group.difference);
-  if (!group.difference_low) return difference;
-  return difference +
-         fmt::format(" [{:.3g}, {:.3g}]", *group.difference_low, *group.difference_high);
+  std::string text = fmt::format("{:+.3g}", *group.difference);
+  if (group.difference_low)
+    text += fmt::format(" [{:.3g}, {:.3g}]", *group.difference_low, *group.difference_high);
+  return text;
 }
 
 std::string standing_text(const RankedGroup& group) {

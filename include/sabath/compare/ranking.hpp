@@ -23,6 +23,7 @@ struct MeanDifference {
   std::optional<Welch> test{};    ///< of `difference`; nothing without a spread
   std::optional<double> exact{};  ///< one-sided p by permutations, where nothing varies
   TruePair spread{};              ///< for runs_to_decide; without margin
+  bool identical = false;         ///< the same samples, two or more, with the same values
 
   /// Probability of a difference at least that great, or at least that small, by chance. 1 for
   /// groups that cannot be tested.
@@ -58,8 +59,8 @@ struct RankingTerms {
 ///    groups, since the data choose the best group.
 /// 3. Else it is undecided, with the number of samples that would decide.
 ///
-/// Two groups of one value each are tied if it is the same or within the margin, else behind. A
-/// group of one sample is undecided.
+/// Groups with the same value of each sample are tied. Two groups of one value each are tied if it
+/// is within the margin, else behind. A group of one sample is undecided.
 ///
 /// The result is "undecided" if a group is, else "tied" if a group is, else "ranked"; "none"
 /// without groups. Above 200 groups p is multiplied by the number of pairs (Bonferroni).

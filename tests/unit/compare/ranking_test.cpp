@@ -121,6 +121,17 @@ TEST_CASE("ranking: what cannot be decided says how many runs would") {
   CHECK_THAT(single.groups[1].reason, Contains("one seed shows no spread"));
 }
 
+TEST_CASE("ranking: a setting without any effect is tied, without a margin too") {
+  const std::vector<double> values{1, 5, 2, 9, 4, 7};
+  for (const std::size_t runs : {2U, 4U, 6U}) {
+    const std::vector<double> own(values.begin(), values.begin() + static_cast<int>(runs));
+    const Ranking ranking = ranked({seeds(own), seeds(own)});
+    CHECK(ranking.result == "tied");
+    CHECK_THAT(ranking.groups[1].reason, Contains("the same value for each seed"));
+  }
+  CHECK(ranked({seeds({1}), seeds({1})}).result == "undecided");
+}
+
 TEST_CASE("ranking: groups of one value each, one group, and none") {
   const Ranking ranking =
       ranked({seeds({1, 1}), seeds({1, 1}), seeds({2, 2}), seeds({1.01, 1.01})}, 0.1);
