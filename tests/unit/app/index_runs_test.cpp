@@ -530,7 +530,6 @@ TEST_CASE("index runs: what was said is indexed, and archived and removed runs a
   base::write_file_atomically(folders.archive() / id / "said/2.json", "{");
   site.reindex();
   CHECK(site.catalog.select("tag=good", {}).size() == 1);
-  CHECK(std::ranges::any_of(site.observer.warnings, [](const auto& text) {
-    return contains(text, "said/2.json");
-  }));
+  CHECK(std::ranges::any_of(site.observer.warnings,
+                            [](const auto& text) { return contains(text, "said/2.json"); }));
 }
