@@ -82,8 +82,9 @@ nlohmann::ordered_json to_json(const RunRecord& record);
 RunRecord parse_run_record(std::string_view text, const std::string& origin);
 
 /// Of a record what an index wants, in a fraction of the time: who, when, how it ended, parameters,
-/// inputs, environment, hosts, outputs, metrics and facets. All else is as in an empty record, and
-/// not checked. Throws Error{usage}.
+/// inputs, environment, hosts, outputs, metrics and facets. Also what the run repeats, and the
+/// command that repeats it. All else is as in an empty record, and not checked. Throws
+/// Error{usage}.
 RunRecord parse_run_summary(std::string_view text, const std::string& origin);
 
 }  // namespace sabath::spec

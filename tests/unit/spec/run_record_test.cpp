@@ -148,6 +148,8 @@ TEST_CASE(
   REQUIRE_FALSE(expected.hosts.empty());
   REQUIRE_FALSE(expected.hosts.front().gpus.empty());
   expected.facets = full.facets;
+  expected.repeats = full.repeats;
+  expected.reproduce = full.reproduce;
   auto document = to_json(full);
   // As JSON: numbers that are none are unequal to themselves.
   CHECK(to_json(spec::parse_run_summary(base::pretty_json(document), "r")) == to_json(expected));
