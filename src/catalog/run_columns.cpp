@@ -103,6 +103,16 @@ std::optional<KeyValue> value_of(string_view key, Database& database) {
   return std::nullopt;
 }
 
+/// ", best"; ", best or last" where the runs are judged by several.
+std::string label_of(const std::set<std::string>& judges) {
+  if (judges.empty() || judges == std::set<std::string>{""}) return {};
+  std::string label;
+  for (const std::string& judge : judges) {
+    if (!judge.empty()) label += (label.empty() ? ", " : " or ") + judge;
+  }
+  return judges.contains("") ? label + " or last" : label;
+}
+
 /// Reads the value of each run. The title says by what it is judged.
 void fill(RunColumn& column,
           const KeyValue& value,
@@ -144,18 +154,6 @@ std::string nearest_name(string_view key, std::vector<std::string> known, Databa
   }
   return base::did_you_mean(prefixed(key).name, known, "'sabath help selections' lists the names");
 }
-
-/// ", best"; ", best or last" where the runs are judged by several.
-std::string label_of(const std::set<std::string>& judges) {
-  if (judges.empty() || judges == std::set<std::string>{""}) return {};
-  std::string label;
-  for (const std::string& judge : judges) {
-    if (!judge.empty()) label += (label.empty() ? ", " : " or ") + judge;
-  }
-  return judges.contains("") ? label + " or last" : label;
-}
-
-/// Of each run the value and, of a metric, by what it is judged.
 
 }  // namespace
 
