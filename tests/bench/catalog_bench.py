@@ -33,6 +33,8 @@ ids = [mlflow.search_experiments()[0].experiment_id]
 newest = mlflow.search_runs(ids, max_results=1).run_id[0]
 questions = {"newest": lambda: mlflow.search_runs(ids, max_results=50),
              "selected": lambda: mlflow.search_runs(ids, filter_string=f"params.hidden = '{sys.argv[2]}'"),
+             "sorted": lambda: mlflow.search_runs(ids, filter_string="metrics.`forecast/forecast_error` < 0.5", max_results=50,
+                                                  order_by=["metrics.`forecast/forecast_error` ASC"]),
              "one": lambda: client.get_run(newest),
              "all": lambda: mlflow.search_runs(ids)}
 for line in sys.stdin:
@@ -214,7 +216,9 @@ def questions(sabath, environment, wanted, repetitions):
     """Prints the questions' times; returns what is started for each."""
     asked = {"list runs": [sabath, "list", "runs"],
              "a selection by parameter": [sabath, "list", "runs", "--all", f"hidden={SELECTED}"],
-             "show RUN": [sabath, "show", run_id(wanted // 2)],
+             "a selection by a metric, sorted": [sabath, "list", "runs", "forecast_error<0.5", "--sort", "forecast_error"],
+            "the same by best values": [sabath, "list", "runs", "best.forecast_error<0.01", "--sort", "best.forecast_error"],
+            "show RUN": [sabath, "show", run_id(wanted // 2)],
              "show @last": [sabath, "show", "@last"],
              "list runs --all": [sabath, "list", "runs", "--all"]}
     print("\nquestions, each by a process of its own")
@@ -222,7 +226,7 @@ def questions(sabath, environment, wanted, repetitions):
         times = [bench.start(argv, environment) * 1e3 for _ in range(repetitions + 1)][1:]
         # The bar is for what a person reads: --all writes a line for each run.
         verdict = "" if title == "list runs --all" else ": " + bench.against(BAR_MS, statistics.median(times), "ms")
-        print(f"  {title:<28}{bench.spread(times)}{verdict}")
+        print(f"  {title:<33}{bench.spread(times)}{verdict}")
     return asked
 
 
@@ -253,6 +257,7 @@ def against_mlflow(tools, folder, original, wanted, asked, environment, repetiti
         for title, question, ours, count in (
                 ("search_runs(max_results=50)", "newest", "list runs", repetitions),
                 ("search_runs by parameter", "selected", "a selection by parameter", repetitions),
+                ("search_runs by a metric, sorted", "sorted", "a selection by a metric, sorted", repetitions),
                 ("get_run", "one", "show RUN", repetitions),
                 ("search_runs(), which answers with all runs", "all", "list runs --all", 1)):
             pair = ask_in_turn(mlflow, question, asked[ours], environment, count)
