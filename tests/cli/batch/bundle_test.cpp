@@ -167,7 +167,9 @@ TEST_CASE("bundle: a run has what its node made, and nothing else that comes bac
       "echo {} > $run/accounting.json; touch $run/collect/1/summary.json "
       "$run/exec.log $run/jobs $run/other; done";
   user.sabath.environment()["_CONDOR_MISCHIEF"] = other;
-  REQUIRE(user.sabath({"run", user.recipe(line), "--on", "pool", "--seed", "5"}).status == 0);
+  const Answer answer = user.sabath({"run", user.recipe(line), "--on", "pool", "--seed", "5"});
+  INFO(answer.output << answer.errors);
+  REQUIRE(answer.status == 0);
   const fs::path run = user.sabath.run_directories().back();
   for (const char* name : {"accounting.json", "collect", "exec.log", "other"})
     CHECK_FALSE(fs::exists(run / name));

@@ -192,7 +192,8 @@ TEST_CASE("groups: who says the margin is told where it was used") {
   CHECK_THAT(reason("aaabbb", {1, 1.1, 1.2, 1, 1.1, 1.2}), Contains(said));
   CHECK_THAT(reason("aaabbb", {1, 2, 3, 11, 12, 13}), Contains(said));
   CHECK_THAT(reason("aaabbb", {1, 2, 3, 2, 3, 4}), Contains(said));
-  CHECK_THAT(reason("aabb", {1, 1, 2, 2}), !Contains(said));
+  CHECK_THAT(reason("aabb", {1, 1, 2, 2}), Contains(said));
+  CHECK_THAT(reason("aabb", {1, 1, 1, 1}), !Contains(said));
   CHECK_THAT(reason("abb", {1, 2, 3}), Contains("one run") && !Contains(said));
 }
 

@@ -122,9 +122,11 @@ TEST_CASE("groups: without a margin nothing is decided, and it is said why") {
   CHECK_THAT(verdict.reason, Contains("no `margin`") && Contains("The means differ by 10 ["));
 }
 
-TEST_CASE("groups: without spread equal means pass and others fail, margin or not") {
+TEST_CASE("groups: without spread equal means pass, and others within the margin alone") {
   CHECK(judge_groups(of({2, 2}), of({2, 2, 2}), {}).verdict == Verdict::pass);
-  CHECK(judge_groups(of({2, 2}), of({3, 3, 3}), 10).verdict == Verdict::fail);
+  CHECK(judge_groups(of({2, 2}), of({3, 3, 3}), {}).verdict == Verdict::fail);
+  CHECK(judge_groups(of({2, 2}), of({3, 3, 3}), 0.5).verdict == Verdict::fail);
+  CHECK(judge_groups(of({2, 2}), of({3, 3, 3}), 10).verdict == Verdict::pass);
 }
 
 TEST_CASE("groups: one run, no number, a margin of zero") {
