@@ -406,6 +406,7 @@ spec::Ranking rank_runs(const std::vector<RunRow>& all,
   ranking.notes.insert(ranking.notes.begin(), terms->notes.begin(), terms->notes.end());
   ranking.metric = metric.name;
   ranking.unit = metric.unit;
+  ranking.judge = metric.judge;
   ranking.better = better;
   ranking.performance = metric.performance;
   ranking.by = by;

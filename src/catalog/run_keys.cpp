@@ -22,10 +22,14 @@ bool has_row(Database& database, const std::string& from, const Condition& condi
 
 }  // namespace
 
+bool is_later_key(std::string_view key) {
+  return std::ranges::find(later_keys, key) != later_keys.end();
+}
+
 const Column* column_of(std::string_view key, Database& database) {
   const auto* const column = std::ranges::find(columns, key, &Column::key);
-  const bool is_later = std::ranges::find(later_keys, key) != later_keys.end();
-  return column == columns.end() || (is_later && has_parameter(database, key)) ? nullptr : column;
+  const bool is_older = is_later_key(key) && has_parameter(database, key);
+  return column == columns.end() || is_older ? nullptr : column;
 }
 
 bool has_parameter(Database& database, std::string_view name) {

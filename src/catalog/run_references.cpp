@@ -146,21 +146,34 @@ spec::MetricSpec metric_to_rank_by(const std::vector<RunRow>& runs, const Asked&
               "give a metric \"better\": lower or higher, or use 'sabath list runs --sort METRIC'");
 }
 
-/// The run's value of a metric, of the first stage by name that has one.
-std::optional<double> shown_value(Database& database, const RunRow& run, const std::string& name) {
+/// The value of a metric that stands for a run, and by what it is judged.
+struct JudgedValue {
+  double value = 0;
+  std::string judge{};
+};
+
+/// Of the first stage by name that has one.
+std::optional<JudgedValue> judged_value(Database& database,
+                                        const RunRow& run,
+                                        const std::string& name) {
   auto& statement = database.statement(
-      "select shown from run_metric join run on run.n = run_metric.run where run.id = ? and "
+      "select shown, judge from run_metric join run on run.n = run_metric.run where run.id = ? and "
       "name = ? and shown is not null order by stream limit 1");
   bound(statement, run.id, name);
-  std::optional<double> value;
-  if (statement.executeStep()) value = statement.getColumn(0).getDouble();
+  std::optional<JudgedValue> found;
+  if (statement.executeStep())
+    found = JudgedValue{statement.getColumn(0).getDouble(), statement.getColumn(1).getString()};
   statement.reset();
-  return value;
+  return found;
 }
 
 /// Of equally good runs the newest.
 RunRow resolve_best(Database& database, const Asked& asked) {
-  const Condition well{"run.state in ('ok', 'imported')", {}};
+  const Condition well{
+      "run.state in ('ok', 'imported') and run.n not in (select run from run_parameter where name "
+      "= "
+      "'perturb_1ulp' and value not in ('', '0'))",
+      {}};
   std::vector<RunRow> runs = fitting(database, both(well, asked.filter), {oldest_first, {}});
   std::erase_if(runs, [](const RunRow& run) { return !is_requested(run); });
   if (runs.empty())
@@ -175,13 +188,20 @@ RunRow resolve_best(Database& database, const Asked& asked) {
   const spec::MetricSpec metric = metric_to_rank_by(runs, asked);
   const bool is_lower = metric.better == spec::Better::lower;
   const RunRow* best = nullptr;
-  double best_value = 0;
+  JudgedValue of_best;
   for (const RunRow& run : runs) {
-    const auto value = shown_value(database, run, metric.name);
-    if (!value) continue;
-    if (best != nullptr && (is_lower ? *value > best_value : *value < best_value)) continue;
+    const auto found = judged_value(database, run, metric.name);
+    if (!found) continue;
+    if (best != nullptr && found->judge != of_best.judge) {
+      throw Error(ErrorKind::usage,
+                  asked.place("@best") + "'" + metric.name +
+                      "' is judged by different things in these runs",
+                  "'sabath list runs --sort last." + metric.name + "' sorts by the last values");
+    }
+    const bool is_worse = is_lower ? found->value > of_best.value : found->value < of_best.value;
+    if (best != nullptr && is_worse) continue;
     best = &run;
-    best_value = *value;
+    of_best = *found;
   }
   if (best == nullptr) {
     throw Error(ErrorKind::not_found,

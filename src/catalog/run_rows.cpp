@@ -99,6 +99,14 @@ RunCounts counts_of(Database& database, const Condition& filter, const std::stri
   return counts;
 }
 
+/// The condition that a run is one of these: as JSON, since there may be very many.
+Condition one_of(const std::vector<RunRow>& rows) {
+  std::string ids;
+  for (const RunRow& row : rows)
+    ids += (ids.empty() ? "[\"" : "\",\"") + row.id;
+  return {"run.id in (select value from json_each(?))", {ids.empty() ? "[]" : ids + "\"]"}};
+}
+
 }  // namespace
 
 void follow_home(const Database& database, const fs::path& written, std::string& path) {
@@ -164,6 +172,7 @@ std::vector<RunRow> listed_runs(Database& database,
         limit);
   }
   std::vector<RunRow> rows = runs_named(database, text, now);
+  if (!sort.empty()) return sorted_runs(database, one_of(rows), sort, limit);
   std::ranges::reverse(rows);
   if (limit > 0 && rows.size() > limit) rows.resize(limit);
   return rows;

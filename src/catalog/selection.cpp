@@ -145,8 +145,9 @@ class Scanner {
 /// Reads one text from left to right.
 class Parser : private Scanner {
  public:
-  Parser(string_view text, const SelectionNames& names, std::size_t saved_depth)
-      : Scanner(text), names_(names), saved_depth_(saved_depth) {}
+  /// `terms`: how many were read, in all texts.
+  Parser(string_view text, const SelectionNames& names, std::size_t saved_depth, std::size_t& terms)
+      : Scanner(text), names_(names), saved_depth_(saved_depth), terms_(terms) {}
 
   Selection selection() {
     if (text_.empty())
@@ -191,7 +192,7 @@ class Parser : private Scanner {
     if (found == saved.end()) return std::nullopt;
     if (saved_depth_ >= deepest)
       refuse("the saved selection '" + printable(word) + "' names itself");
-    return Parser(found->second, names_, saved_depth_ + 1).selection();
+    return Parser(found->second, names_, saved_depth_ + 1, terms_).selection();
   }
 
   RunReference reference_of(string_view text) const {
@@ -386,12 +387,13 @@ class Parser : private Scanner {
   }
 
   /// Only a parameter may have a list as its value.
-  static bool may_be_list(const SelectionTerm& term) {
+  bool may_be_list(const SelectionTerm& term) const {
     const auto [prefix, name] = prefixed(term.key);
     const std::vector<std::string> known = selection_keys();
     return (term.comparison == Comparison::equal || term.comparison == Comparison::unequal) &&
            (prefix.empty() || prefix == "param") &&
-           std::ranges::find(known, term.key) == known.end();
+           (std::ranges::find(known, term.key) == known.end() ||
+            (is_later_key(term.key) && is_parameter(term.key)));
   }
 
   /// "16" in "hidden=16,16": without an operator it belongs to the value before it.
@@ -429,8 +431,8 @@ class Parser : private Scanner {
 
   const SelectionNames& names_;
   std::size_t saved_depth_;
+  std::size_t& terms_;
   std::size_t depth_ = 0;
-  std::size_t terms_ = 0;
 };
 
 void add_terms(const Expression& expression, std::vector<SelectionTerm>& terms) {
@@ -447,7 +449,8 @@ void refuse_selection(string_view text, const std::string& problem, const std::s
 }
 
 Selection parse_selection(string_view text, const SelectionNames& names) {
-  return Parser(text, names, 0).selection();
+  std::size_t terms = 0;
+  return Parser(text, names, 0, terms).selection();
 }
 
 SelectionParts parts_of(string_view selection, const SelectionNames& names) {

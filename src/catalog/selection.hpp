@@ -44,6 +44,9 @@ struct Selection {
 /// Error{usage}. Syntax: docs/commands/selections.md.
 Selection parse_selection(std::string_view text, const SelectionNames& names);
 
+/// Is it a key since selections have operators? A parameter of that name keeps its meaning.
+bool is_later_key(std::string_view key);
+
 /// Throws Error{usage}: "selection 'TEXT': PROBLEM".
 [[noreturn]] void refuse_selection(std::string_view text,
                                    const std::string& problem,

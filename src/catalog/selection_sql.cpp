@@ -86,8 +86,14 @@ Condition negated(Condition condition, const SelectionTerm& term) {
 
 /// Numbers in texts by their value, exactly; other texts fulfil no order.
 Condition ordered(const std::string& column, Comparison comparison, string_view value) {
-  return {"number_order(" + column + ", ?) " + std::string(sign_of(comparison)) + " 0",
+  return {"ifnull(number_order(" + column + ", ?) " + std::string(sign_of(comparison)) + " 0, 0)",
           {std::string(value)}};
+}
+
+/// The condition of runs that have the value: an empty text or a duration of 0 is none.
+Condition present(const std::string& column, Condition condition, const char* none = "''") {
+  condition.sql = "(" + column + " <> " + none + " and " + condition.sql + ")";
+  return condition;
 }
 
 Condition of_range(const std::string& column, const Range& range, const SelectionTerm& term) {
@@ -215,8 +221,11 @@ class Writer {
     if (column.key == "environment") wanted.value += "*";  // of its key the beginning is enough
     if (column.key == "task") wanted.value.insert(0, "task:");  // as planning::plan_run tags them
     const std::string name(column.column);
-    if (column.table.empty())
-      return negated(text_condition("run." + name, term.comparison, wanted), term);
+    if (column.table.empty()) {
+      Condition found = negated(text_condition("run." + name, term.comparison, wanted), term);
+      const bool is_other = term.comparison == Comparison::unequal && !term.value.empty();
+      return is_other ? present("run." + name, std::move(found)) : found;
+    }
     Condition found = text_condition(name, term.comparison, wanted);
     found.sql =
         "run.n in (select run from " + std::string(column.table) + " where " + found.sql + ")";
@@ -284,18 +293,32 @@ class Writer {
     const bool is_bound = column.key == "since" || column.key == "until";
     if (is_bound && term.comparison != Comparison::equal)
       refuse(term, "'" + std::string(column.key) + "' takes '='", "created>=TIME says the same");
-    const std::string there = " and " + name + " <> ''";
     if (is_bound)
       return {name + (column.key == "since" ? " >= ?" : " < ?"), {moment(term, term.value)}};
-    if (term.comparison != Comparison::equal && term.comparison != Comparison::unequal)
-      return {"(" + name + " " + std::string(sign_of(term.comparison)) + " ?" + there + ")",
-              {moment(term, term.value)}};
+    const bool is_equality =
+        term.comparison == Comparison::equal || term.comparison == Comparison::unequal;
+    if (const auto range = range_in(term); range && is_equality) {
+      const std::string low = range->low.empty() ? "" : moment(term, range->low);
+      const std::string high = range->high.empty() ? "9999" : end_of(term, range->high);
+      return present(name, negated({name + " between ? and ?", {low, high}}, term));
+    }
+    if (!is_equality) {
+      return present(
+          name,
+          {name + " " + std::string(sign_of(term.comparison)) + " ?", {moment(term, term.value)}});
+    }
     // A day, or the part of a time that is written.
     if (term.value.size() < 4 || !base::number_in<int>(term.value.substr(0, 4)))
       refuse(term,
              "'" + printable(term.value) + "' is not a day",
              "such as created=2026-11-20, or created>=7d");
-    return negated({name + " glob ?", {glob_of(term.value) + "*"}}, term);
+    return present(name, negated({name + " glob ?", {glob_of(term.value) + "*"}}, term));
+  }
+
+  /// A day as the upper end of a range is in it as a whole.
+  std::string end_of(const SelectionTerm& term, string_view value) const {
+    const std::string begin = moment(term, value);
+    return value.size() == 10 ? std::string(value) + "T23:59:59.999Z" : begin;
   }
 
   double seconds(const SelectionTerm& term, string_view value) const {
@@ -312,9 +335,12 @@ class Writer {
       const double low = range->low.empty() ? 0 : seconds(term, range->low);
       const double high =
           range->high.empty() ? std::numeric_limits<double>::max() : seconds(term, range->high);
-      return negated({name + " between ? and ?", {low, high}}, term);
+      return present(name, negated({name + " between ? and ?", {low, high}}, term), "0");
     }
-    return {name + " " + std::string(sign_of(term.comparison)) + " ?", {seconds(term, term.value)}};
+    return present(
+        name,
+        {name + " " + std::string(sign_of(term.comparison)) + " ?", {seconds(term, term.value)}},
+        "0");
   }
 
   Condition of_parameter(const std::string& name, const SelectionTerm& term) const {

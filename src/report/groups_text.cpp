@@ -339,9 +339,10 @@ std::string better_text(const GroupComparison& comparison) {
   const auto metric =
       std::ranges::find(comparison.metrics, better.metric, &spec::MetricGroups::name);
   if (metric == comparison.metrics.end()) return text;
-  text += fmt::format("\n{}, {} is better\n",
-                      printable(spec::shown_title(metric->name, metric->unit, metric->performance)),
-                      spec::to_string(better.better));
+  text += fmt::format(
+      "\n{}, {} is better\n",
+      printable(spec::shown_title(metric->name, metric->unit, metric->performance, metric->judge)),
+      spec::to_string(better.better));
   text += groups_table(comparison, *metric);
   if (better.paired)
     text += fmt::format("paired      {} seeds that both sides have\n", better.pairs);

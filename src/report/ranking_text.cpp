@@ -78,10 +78,10 @@ std::string standing_text(const RankedGroup& group) {
 }
 
 std::string ranked_by_text(const Ranking& ranking) {
-  std::string text =
-      fmt::format("{}, {} is better",
-                  spec::shown_title(ranking.metric, ranking.unit, ranking.performance),
-                  spec::to_string(ranking.better));
+  std::string text = fmt::format(
+      "{}, {} is better",
+      spec::shown_title(ranking.metric, ranking.unit, ranking.performance, ranking.judge),
+      spec::to_string(ranking.better));
   return text + (ranking.margin
                      ? fmt::format("; margin {}, by {}", *ranking.margin, ranking.margin_from)
                      : "; no margin, so that no groups can be tied");

@@ -267,6 +267,7 @@ struct Ranking {
   std::string recipe{};
   std::string metric{};  ///< "train/loss"
   std::string unit{};
+  std::optional<std::string> judge{};  ///< as in MetricSummary
   Better better = Better::none;
   bool performance = false;
   std::vector<std::string> by{};

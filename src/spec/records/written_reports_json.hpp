@@ -137,7 +137,9 @@ SABATH_DESCRIBE(ExcludedGroup, levels, runs, reason);
 
 template <class Io>
 void describe(Io& io, FieldRef<Io, Ranking> ranking) {
-  SABATH_FIELDS(io, ranking, recipe, metric, unit, better, performance, by);
+  SABATH_FIELDS(io, ranking, recipe, metric, unit);
+  io("judge", ranking.judge, "what the runs are judged by; absent: the last value of each");
+  SABATH_FIELDS(io, ranking, better, performance, by);
   io("rules", ranking.rules, "the file; empty: none");
   SABATH_FIELDS(io, ranking, margin, margin_from, runs, imported, left_out, notes, groups);
   SABATH_FIELDS(io, ranking, excluded);

@@ -124,6 +124,7 @@ TEST_CASE("operators: numbers of parameters, seeds and metrics are compared by v
       {"wall<00:01:30", {1}},
       {"wall<=60000ms", {1}},
       {"wall>1h", {}},
+      {"not seed<3", {3, 4, 5, 6}},
       {"run.wall>4m", {5, 6}},
   }));
   INFO(text);
@@ -152,6 +153,11 @@ TEST_CASE("operators: texts are looked into, and left out") {
       {"created<=2026-11-20T10:32:04Z", {1, 2, 3, 4}},
       {"until=2026-11-20T10:32:03Z", {1, 2}},
       {"created<2026-11-20", {}},
+      {"created=2026-11-19..2026-11-20", {1, 2, 3, 4, 5, 6}},
+      {"created=2026-11-20T10:32:02Z..2026-11-20T10:32:04Z", {2, 3, 4}},
+      {"created!=2026-11-20T10:32:02Z..", {1}},
+      {"user!=nobody", {1, 2, 3, 4, 5, 6}},
+      {"message!=nothing", {4}},  // the others have none
   }));
   INFO(text);
   CHECK(runs.of(text) == expected);
@@ -180,6 +186,33 @@ TEST_CASE("operators: 'and', 'or', 'not', commas and parentheses") {
   }));
   INFO(text);
   CHECK(runs.of(text) == expected);
+}
+
+TEST_CASE("operators: runs without a seed, a time or a text fulfil 'not', and no order") {
+  Runs runs;
+  spec::RunRecord record = test::numbered_record(7);
+  record.seed = {};
+  record.wall_s = 0;
+  record.user.clear();
+  test::put(runs.catalog, record);
+  const auto count = [&](const char* text) {
+    return runs.catalog.select(text, runs.clock.now()).size();
+  };
+  CHECK(count("wall<1000h") == 6);
+  CHECK(count("not wall<1000h") == 1);
+  CHECK(count("not seed<3") == 5);
+  CHECK(count("not seed=1..5") == 2);
+  CHECK(count("user!=nobody") == 6);
+}
+
+TEST_CASE("operators: a parameter called like a later word keeps lists as values") {
+  Runs runs;
+  spec::RunRecord record = test::numbered_record(8);
+  record.seed = {8U, "given"};
+  record.parameters = {{"message", spec::ParameterList{{std::int64_t{16}, std::int64_t{8}}}}};
+  test::put(runs.catalog, record);
+  CHECK(runs.of("message=16,8") == Numbers{8});
+  CHECK(runs.of("run.message~memory") == Numbers{4});
 }
 
 TEST_CASE("operators: a quoted value is text and nothing else") {
@@ -321,6 +354,14 @@ TEST_CASE("operators: 10,000 conditions and deep nesting are refused, 500 are no
   for (int n = 0; n < 100000; ++n)
     nots += "not ";
   CHECK(contains(runs.error(nots + "lr=1").what(), "too many parentheses"));
+  // Saved selections count with the text that names them.
+  catalog::save_selection(runs.folder(), "s0", "lr=0.1 or lr=0.2");
+  for (int n = 1; n < 10; ++n) {
+    const std::string before = "@s" + std::to_string(n - 1);
+    catalog::save_selection(runs.folder(), "s" + std::to_string(n), before + "," + before);
+  }
+  CHECK(runs.of("@s7") == Numbers{1, 2});
+  CHECK(contains(runs.error("@s9").what(), "has more than 500 conditions"));
 }
 
 TEST_CASE("operators: a run beside terms is one of those that fit") {
@@ -347,6 +388,8 @@ TEST_CASE("operators: rows are sorted by value, the best first, and what has non
   CHECK(runs.sorted({"tag", "loss"}) == Numbers{6, 4, 2, 3, 1, 5});
   CHECK(runs.sorted({"wall"}, "tag=even") == Numbers{2, 4, 6});
   CHECK(runs.sorted({"-run.wall"}, "tag=even,@last") == Numbers{6});
+  CHECK(runs.sorted({"lr"}, "@last~3..@last") == Numbers{2, 3, 5, 6});
+  CHECK(runs.sorted({}, "@last~3..@last") == Numbers{6, 5, 4, 3, 2});
   const base::Error error = error_of([&] { static_cast<void>(runs.sorted({"loos"})); });
   CHECK(error.kind() == ErrorKind::usage);
 }
@@ -375,6 +418,7 @@ TEST_CASE("operators: a metric is the value that it is judged by, last. and best
   Runs runs;
   const auto put_judged = [&](int n, const char* judge, double judged) {
     spec::RunRecord record = test::numbered_record(n);
+    record.seed = {static_cast<std::uint64_t>(n), "given"};
     record.metrics = {metric("train", "error", spec::Better::lower, 9, 1)};
     if (judge != nullptr) record.metrics[0].judge = judge;
     if (judge != nullptr) record.metrics[0].judged = judged;

@@ -24,7 +24,7 @@ TEST_CASE("definition: what only describes or judges leaves it alone") {
   CHECK_FALSE(redefines([](auto& d) { d["x-note"] = 1; }));
   CHECK_FALSE(redefines([](auto& d) { d["metrics"]["loss"]["tolerance"] = {{"relative", 0.1}}; }));
   CHECK_FALSE(redefines([](auto& d) { d["metrics"]["loss"]["margin"] = 0.1; }));
-  CHECK_FALSE(redefines([](auto& d) { d["metrics"]["loss"]["judge"] = "best"; }));
+  CHECK_FALSE(redefines([](auto& d) { d["metrics"]["loss"]["judge"] = {{"mean_of_last", 3}}; }));
   CHECK_FALSE(redefines([](auto& d) { d["metrics"]["accuracy"] = {{"unit", "1"}}; }));
   CHECK_FALSE(redefines([](auto& d) { d["parameters"]["epochs"]["default"] = 6; }));
   CHECK_FALSE(redefines([](auto& d) { d["parameters"]["epochs"]["max"] = 60; }));

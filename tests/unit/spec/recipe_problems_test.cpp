@@ -168,7 +168,7 @@ TEST_CASE("recipe: what a metric is judged by is checked") {
   };
   const Problem misspelt = with_judge("bets");
   CHECK(misspelt.text ==
-        "recipes/x.json:/metrics/loss/judge: 'bets' is none of last, best, mean_of_last");
+        "recipes/x.json:/metrics/loss/judge: 'bets' is not one of last, best, mean_of_last");
   CHECK(misspelt.hint == "did you mean 'best'?");
   const Problem bare = with_judge("mean_of_last");
   CHECK(bare.says("/metrics/loss/judge: 'mean_of_last' needs a number of values"));

@@ -252,6 +252,7 @@ TEST_CASE("recipe: predictions of an output are named by path, with or without t
 TEST_CASE("recipe: a metric is judged by its last value, unless it says what else") {
   const auto judge_of = [](const nlohmann::ordered_json& judge) {
     auto document = small_recipe();
+    document["metrics"]["loss"]["better"] = "lower";
     if (!judge.is_null()) document["metrics"]["loss"]["judge"] = judge;
     return parsed(document).metrics.front().judge.label();
   };
