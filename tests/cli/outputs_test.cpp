@@ -219,13 +219,13 @@ TEST_CASE("cli: outputs of cached stages are files of their run, wherever the ca
   }
   const fs::path mine = sabath.folder() / "mine.csv";
   write_text(mine, "a,1\n");
-  const std::string folder = sabath.shell_recipe(
-      "linked",
-      "cd {output}; ln " + mine.string() + " x.csv || cp " + mine.string() +
-          " x.csv; echo b,1 > y.csv; printf '#!/bin/sh\n' > z; chmod 755 z; ln z " +
-          (sabath.folder() / "z").string() + "; echo loss=1 >&2",
-      "{}",
-      R"({"outputs": ["x.csv", "y.csv", "z"], "cache": true})");
+  const std::string folder =
+      sabath.shell_recipe("linked",
+                          "cd {output}; ln " + mine.string() + " x.csv || cp " + mine.string() +
+                              " x.csv; echo b,1 > y.csv; printf '#!/bin/sh\n' > z; chmod 755 z; "
+                              "ln z ../../../../../z; echo loss=1 >&2",
+                          "{}",
+                          R"({"outputs": ["x.csv", "y.csv", "z"], "cache": true})");
   done(sabath, {"run", folder, "--seed", "1"});
   done(sabath, {"run", folder, "--seed", "1"});
   CHECK(newest(sabath)["stages"][0]["state"] == "reused");
