@@ -116,9 +116,9 @@ TEST_CASE("cli: a wrong key or metric is told before NOT-COMPARABLE") {
   runs.refuses({"compare", all + ",hidden=32", all + ",hidden=64", "--margin", "go/val_mze=1"},
                "--margin go/val_mze: no metric has that name",
                "did you mean 'go/val_mse'?");
-  runs.refuses({"compare", all, "--by", "seed", "--margin", "val_mse=1,go/val_mse=2"},
-               "--margin val_mse=1,go/val_mse: no metric has that name",
-               "one --margin for each metric: --margin val_mse=1 --margin go/val_mse=X");
+  runs.refuses({"compare", all, "--by", "seed", "--margin", "val_mse=1,loss=2"},
+               "--margin val_mse=1,loss: no metric has that name",
+               "one --margin for each metric: --margin val_mse=1 --margin loss=X");
   const std::string file = (runs.sabath.folder() / "r.html").string();
   runs.refuses({"report", all, "--by", "hiden", "-o", file}, "--by hiden", "'hidden'?");
   runs.refuses({"report", all, "--across", "hiden", "-o", file}, "--across hiden", "'hidden'?");

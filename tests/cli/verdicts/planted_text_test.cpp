@@ -55,7 +55,10 @@ bool has_form(const std::string& path) {
                           "/recipe_name",
                           "code_state/tree",
                           "/recipe",
-                          "/cache"}) {
+                          "/cache",
+                          "/outputs/0/path",
+                          "/outputs/0/stage",
+                          "/stages/0/name"}) {
     const std::string_view end(key);
     if (path.size() >= end.size() && path.compare(path.size() - end.size(), end.size(), end) == 0)
       return true;
