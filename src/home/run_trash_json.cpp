@@ -75,7 +75,7 @@ void read_facts(Removal& removal) {
   document.finish();
 }
 
-/// The ids in a folder of runs; none where there is no such folder.
+/// The ids in a folder of runs; empty where that folder is missing.
 std::vector<std::string> ids_in(const fs::path& folder) {
   std::vector<std::string> ids;
   try {
@@ -280,7 +280,8 @@ std::vector<Removal> removals(const Folders& folders) {
     if (name.starts_with("rm-") && fs::is_directory(fs::symlink_status(folder)))
       found.push_back(read_removal(folder));
   }
-  std::ranges::sort(found, {}, [](const Removal& one) { return std::pair(time_of(one), one.name); });
+  std::ranges::sort(
+      found, {}, [](const Removal& one) { return std::pair(time_of(one), one.name); });
   return found;
 }
 
@@ -316,7 +317,7 @@ std::vector<ClearedRemoval> clear_trash(const Folders& folders,
   const base::Beneath beneath(folders.home);
   if (!dry_run) remove_gone(folders, observer);
   for (const Removal& removal : removals(folders)) {
-    // Runs of which nothing says when they were removed stay.
+    // Runs stay where the time of their removal is unknown.
     const auto at = base::parse_rfc3339(removal.runs.empty() ? time_of(removal) : removal.at);
     if (!at || now - *at < kept_in_trash) continue;
     ClearedRemoval one{removal, base::disk_use_of({removal.folder})};

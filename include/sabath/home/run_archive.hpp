@@ -34,8 +34,8 @@ void require_record(const std::filesystem::path& run);
 void require_one_file_system(const std::filesystem::path& from, const std::filesystem::path& to);
 
 /// Archives a run of this home that has ended. Removes its folder only after the archive has been
-/// read back, and the folder has the same files: it is compared after it was moved aside, and moved
-/// back with Error{integrity} where it differs. Finishes what a killed process began. Throws Error{usage} for
+/// read back. Compares the folder with it after it was moved aside. Moves it back and throws
+/// Error{integrity} where it differs. Finishes what a killed process began. Throws Error{usage} for
 /// a run without a record, Error{storage}, also as require_own_run, Error{integrity|interrupted}.
 ArchivedSize archive_run(const Folders& folders,
                          const std::string& id,

@@ -75,7 +75,8 @@ bool is_confirmed(const std::string& what, const std::string& question) {
   return answer == "y" || answer == "Y" || answer == "yes";
 }
 
-/// Looks again: a run may have been resumed, or have gone, while the question waited for its answer.
+/// Looks again: a run may have been resumed, or have gone, while the question waited for its
+/// answer.
 void refuse_changed(const std::vector<catalog::RunRow>& runs, Workspace& workspace) {
   workspace.refresh_catalog();
   for (const catalog::RunRow& before : runs) {
@@ -146,12 +147,12 @@ int remove_runs(const RemoveOptions& options, Workspace& workspace) {
   }
   answer.removal = removal.name;
   const bool is_all = removal.runs.size() == runs.size();
-  text += "moved to the trash: " +
-          (is_all ? size
-                  : base::counted(removal.runs.size(), "run") +
-                        "; the others are not there any more") +
-          "\n'sabath rm --undo' brings " + (removal.runs.size() == 1 ? "it" : "them") +
-          " back; 'sabath cache gc' clears the trash after 30 days\n";
+  text +=
+      "moved to the trash: " +
+      (is_all ? size
+              : base::counted(removal.runs.size(), "run") + "; the others are not there any more") +
+      "\n'sabath rm --undo' brings " + (removal.runs.size() == 1 ? "it" : "them") +
+      " back; 'sabath cache gc' clears the trash after 30 days\n";
   return answer_with(answer, text, workspace);
 }
 
@@ -178,9 +179,8 @@ std::pair<home::Removal, std::vector<std::string>> removal_to_undo(const std::st
   const auto removals = home::removals(workspace.folders());
   if (removals.empty()) refuse_undo("the trash is empty");
   if (name.empty()) {
-    const auto last = std::find_if(removals.rbegin(), removals.rend(), [](const auto& one) {
-      return !one.runs.empty();
-    });
+    const auto last = std::find_if(
+        removals.rbegin(), removals.rend(), [](const auto& one) { return !one.runs.empty(); });
     if (last == removals.rend()) refuse_undo("the trash has no run");
     return {*last, last->runs};
   }
@@ -200,8 +200,7 @@ int undo_removal(const RemoveOptions& options, Workspace& workspace) {
   CareAnswer answer;
   answer.changed = moved_by(
       [&] {
-        return home::bring_back(
-            workspace.folders(), removal, chosen.second, workspace.observer());
+        return home::bring_back(workspace.folders(), removal, chosen.second, workspace.observer());
       },
       workspace);
   if (answer.changed.empty())
