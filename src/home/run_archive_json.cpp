@@ -233,6 +233,15 @@ void put_back(const base::Beneath& beneath,
   }
 }
 
+/// Another process may have read the first note while the folder was aside.
+void announce_if_possible(const fs::path& run, base::Observer& observer) {
+  try {
+    announce(run, RunEvent::finished);
+  } catch (const Error& error) {
+    observer.warn(error.what(), "'sabath catalog reindex' brings the catalog up to date");
+  }
+}
+
 /// Moves back what killed processes had moved aside and not yet compared.
 void return_leftovers(const Folders& folders, base::Observer& observer) {
   const base::Beneath beneath(folders.home);
@@ -245,7 +254,9 @@ void return_leftovers(const Folders& folders, base::Observer& observer) {
       if (!process || base::liveness_of(*process) != base::Liveness::gone) continue;
       const std::size_t length = prefix.size() + process->text().size() + 1;
       const std::string id = name.size() > length ? name.substr(length) : "";
-      if (spec::is_run_id(id)) put_back(beneath, folders.archive() / name, place / id, observer);
+      if (!spec::is_run_id(id)) continue;
+      put_back(beneath, folders.archive() / name, place / id, observer);
+      announce(folders.runs() / id, RunEvent::finished);
     }
   }
 }
@@ -261,6 +272,8 @@ void remove_moved(const Folders& folders,
   const base::Beneath beneath(folders.home);
   const std::string name = gone.filename().string();
   const std::string kind = is_archived(gone) ? archive_aside : run_aside;
+  // Before it: should this process be killed, the catalog learns of it all the same.
+  announce(folders.runs() / name, RunEvent::finished);
   const fs::path aside = folders.archive() / (process_prefix(kind) + name);
   if (const int code = beneath.rename(gone, aside); code != 0)
     base::throw_errno(gone.string(), "cannot move it aside", code);
@@ -275,8 +288,10 @@ void remove_moved(const Folders& folders,
       base::throw_errno(aside.string(), "cannot rename it", code);
   } catch (const std::exception&) {
     put_back(beneath, aside, gone, observer);
+    announce_if_possible(folders.runs() / name, observer);
     throw;
   }
+  announce(folders.runs() / name, RunEvent::finished);
   if (!base::remove_own_tree(beneath, old))
     observer.warn(old.string() + ": could not be removed as a whole", "remove it by hand");
 }
@@ -415,7 +430,6 @@ ArchivedSize archive_run(const Folders& folders,
   remove_moved(folders, run, archived, observer, [&](const fs::path& aside) {
     require_same_content(aside, archived, id, stop);
   });
-  announce(run, RunEvent::finished);
   size.files = read_facts(archived).files;
   size.packed_bytes = base::disk_use_of({archived}).disk_bytes;
   return size;
@@ -460,7 +474,6 @@ void restore_run(const Folders& folders,
     require_own_run(run);
     if (!is_made) require_same_content(run, aside, id, stop);
   });
-  announce(run, RunEvent::finished);
 }
 
 }  // namespace sabath::home

@@ -231,8 +231,8 @@ std::vector<std::string> move_all(const Folders& folders,
   } catch (const Error& error) {
     try {
       end();
-    } catch (const Error& second) {
-      observer.warn(second.what(), "'sabath catalog reindex' brings the catalog up to date");
+    } catch (const Error& unannounced) {
+      observer.warn(unannounced.what(), "'sabath catalog reindex' brings the catalog up to date");
     }
     throw Error(error.kind(), error.what() + moved_text(moved), error.hint());
   }

@@ -304,6 +304,15 @@ TEST_CASE("run archive: statements that cannot be read go into the archive and b
   CHECK_FALSE(fs::exists(home.archived()));
 }
 
+TEST_CASE("run archive: no folder is moved between file systems") {
+  Home home;
+  CHECK_NOTHROW(home::require_one_file_system(home.run(), home.folders.home));
+  const base::Error error =
+      error_of([&] { home::require_one_file_system("/proc/self", home.folders.home); });
+  CHECK(error.kind() == base::ErrorKind::storage);
+  CHECK(contains(error.what(), "another file system"));
+}
+
 TEST_CASE("run archive: a folder that a killed process had moved aside comes back") {
   Home home;
   home.archive();
