@@ -16,7 +16,7 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
+#include <set>
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -34,20 +34,27 @@ constexpr std::array<std::pair<Kind, const char*>, 3> kinds{
 constexpr std::string_view file_suffix = ".json";
 constexpr std::uint64_t largest_file = 512U << 10U;  // a note in which each byte is escaped
 
+std::string name_of(int number) {
+  return std::to_string(number) + std::string(file_suffix);
+}
+
+bool is_statement(const std::string& name) {
+  const auto number = base::leading_number<int>(name);
+  return number && name == name_of(*number);
+}
+
 /// The numbers of the statements in a folder, sorted. Other names are of nobody's concern.
 std::vector<int> numbers_in(const base::Directory& folder) {
   std::vector<int> numbers;
   for (const std::string& name : folder.names()) {
-    const auto number = base::leading_number<int>(name);
-    if (number && name == std::to_string(*number) + std::string(file_suffix))
-      numbers.push_back(*number);
+    if (is_statement(name)) numbers.push_back(*base::leading_number<int>(name));
   }
   std::ranges::sort(numbers);
   return numbers;
 }
 
 fs::path file_of(const fs::path& run, int number) {
-  return run / statements_name / (std::to_string(number) + std::string(file_suffix));
+  return run / statements_name / name_of(number);
 }
 
 RunStatement parse_statement(const std::string& text, const fs::path& file, int number) {
@@ -94,6 +101,29 @@ std::string owner_name(unsigned user) {
   return entry == nullptr ? "user " + std::to_string(user) : base::printable(entry->pw_name);
 }
 
+/// A file of the folder of statements, whatever it says; nothing where it is gone.
+std::optional<std::string> raw_text(const fs::path& run, const std::string& name) {
+  try {
+    const auto content = base::Beneath(run).read_if_exists(run / statements_name / name);
+    return content ? std::optional(content->text) : std::nullopt;
+  } catch (const Error& error) {
+    throw Error(error.kind(), error.what(), "nothing was removed; move this file elsewhere");
+  }
+}
+
+/// Copies a file that is not a statement of this version, under its own name.
+void copy_other(const fs::path& from, const fs::path& to, const std::string& name) {
+  const auto text = raw_text(from, name);
+  if (!text) return;
+  const base::Beneath beneath(to);
+  const fs::path copy = to / statements_name / name;
+  beneath.make_directories(copy.parent_path());
+  if (beneath.write_once(copy, *text) || raw_text(to, name) == text) return;
+  throw Error(ErrorKind::storage,
+              copy.string() + ": differs from " + (from / statements_name / name).string(),
+              "nothing was removed; rename one of the two files");
+}
+
 void refuse_text(const std::string& place, const std::string& problem, const std::string& hint) {
   throw Error(ErrorKind::usage, place + ": " + problem, hint);
 }
@@ -138,19 +168,27 @@ int add_statement(const fs::path& run, Kind kind, const std::string& text, const
 }
 
 void merge_statements(const fs::path& from, const fs::path& to) {
-  std::vector<RunStatement> known = read_statements(to);
-  int next = known.empty() ? 1 : known.back().number + 1;
+  const auto source = folder_of(from);
+  if (!source) return;
   const base::Beneath beneath(to);
-  for (const RunStatement& one : read_statements(from)) {
-    const auto is_it = [&](const RunStatement& other) {
-      return one.at == other.at && one.by == other.by && one.kind == other.kind &&
-             one.text == other.text;
-    };
-    if (std::ranges::any_of(known, is_it)) continue;
+  std::set<std::string> known;
+  int next = 1;
+  if (const auto there = folder_of(to)) {
+    for (const int number : numbers_in(*there)) {
+      known.insert(raw_text(to, name_of(number)).value_or(""));
+      next = number + 1;
+    }
+  }
+  for (const int number : numbers_in(*source)) {
+    const auto text = raw_text(from, name_of(number));
+    if (!text || known.contains(*text)) continue;
     beneath.make_directories(to / statements_name);
-    while (!beneath.write_once(file_of(to, next), statement_text(one)))
+    while (!beneath.write_once(file_of(to, next), *text))
       ++next;
-    known.push_back(one);
+    ++next;
+  }
+  for (const std::string& name : source->names()) {
+    if (!is_statement(name) && !name.starts_with('.')) copy_other(from, to, name);
   }
 }
 

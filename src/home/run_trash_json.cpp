@@ -5,6 +5,7 @@
 #include <sabath/base/text/json_reader.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/home/dated_folder.hpp>
+#include <sabath/home/run_archive.hpp>
 #include <sabath/home/run_files.hpp>
 #include <sabath/home/run_trash.hpp>
 #include <sabath/spec/run_state.hpp>
@@ -25,6 +26,8 @@ using base::Error;
 using base::ErrorKind;
 
 constexpr const char* removal_facts_name = "removal.json";
+/// Begins the name of a removal that is being removed for good.
+constexpr const char* gone_prefix = ".gone-";
 constexpr int removal_letters = 6;
 /// Where runs lie, in the home and in the folder of a removal.
 constexpr std::array places{"runs", "archive"};
@@ -72,7 +75,20 @@ void read_facts(Removal& removal) {
   document.finish();
 }
 
-/// Where its facts are damaged, its runs can be brought back all the same.
+/// The ids in a folder of runs; empty where that folder is missing.
+std::vector<std::string> ids_in(const fs::path& folder) {
+  std::vector<std::string> ids;
+  try {
+    for (const std::string& name : base::Directory::open(folder).names()) {
+      if (spec::is_run_id(name)) ids.push_back(name);
+    }
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::not_found) throw;
+  }
+  return ids;
+}
+
+/// Where its facts are damaged or missing, its runs can be brought back all the same.
 Removal read_removal(const fs::path& folder) {
   Removal removal{folder.filename().string(), {}, {}, {}, folder};
   try {
@@ -81,32 +97,44 @@ Removal read_removal(const fs::path& folder) {
     removal.at = removal.by = "unknown";
   }
   for (const char* const place : places) {
-    std::error_code code;
-    for (const auto& entry : fs::directory_iterator(folder / place, code)) {
-      const std::string id = entry.path().filename().string();
-      if (spec::is_run_id(id)) removal.runs.push_back(id);
-    }
+    const std::vector<std::string> ids = ids_in(folder / place);
+    removal.runs.insert(removal.runs.end(), ids.begin(), ids.end());
   }
   std::ranges::sort(removal.runs);
   removal.runs.erase(std::unique(removal.runs.begin(), removal.runs.end()), removal.runs.end());
   return removal;
 }
 
+/// When a removal was made: as its facts say, or else its name, rm-<YYYYMMDD>-<hhmmss>-<letters>.
+std::string time_of(const Removal& removal) {
+  const std::string& name = removal.name;
+  if (base::parse_rfc3339(removal.at) || name.size() < 18) return removal.at;
+  return name.substr(3, 4) + "-" + name.substr(7, 2) + "-" + name.substr(9, 2) + "T" +
+         name.substr(12, 2) + ":" + name.substr(14, 2) + ":" + name.substr(16, 2) + "Z";
+}
+
+/// Removes the folder of a removal in which nothing is left. Another process may move runs there
+/// at this moment: each folder goes by itself, and only if it is empty.
+void remove_if_empty(const base::Beneath& beneath, const fs::path& folder) {
+  for (const char* const place : places) {
+    const int code = beneath.remove_empty(folder / place);
+    if (code != 0 && code != ENOENT) return;
+  }
+  for (const std::string& name : beneath.directory(folder).names()) {
+    if (name != removal_facts_name && name != base::made_mark) return;
+  }
+  beneath.unlink(folder / removal_facts_name);
+  beneath.unlink(folder / base::made_mark);
+  beneath.remove_empty(folder);
+}
+
 void move_run(const base::Beneath& beneath, const fs::path& from, const fs::path& to) {
   const std::string name = from.filename().string();
   try {
     if (beneath.rename_no_replace(from, to)) return;
-  } catch (const Error& error) {
-    struct stat of_run {};
-    struct stat of_trash {};
-    const bool is_other = ::stat(from.c_str(), &of_run) == 0 &&
-                          ::stat(to.parent_path().c_str(), &of_trash) == 0 &&
-                          of_run.st_dev != of_trash.st_dev;
-    if (!is_other) throw;
-    throw Error(ErrorKind::storage,
-                from.string() + ": lies on another file system than " + to.parent_path().string() +
-                    ", so that it cannot be moved there at once",
-                "keep runs/, archive/ and trash/ of a home on one file system");
+  } catch (const Error&) {
+    require_one_file_system(from, to.parent_path());
+    throw;
   }
   throw Error(ErrorKind::storage,
               to.string() + ": exists already, so that run " + name + " stays where it is",
@@ -119,6 +147,97 @@ void announce_again(const Folders& folders, const std::vector<std::string>& ids)
     if (!is_there(folders.runs() / ".inbox" / (id + ".finished")))
       announce(folders.runs() / id, RunEvent::finished);
   }
+}
+
+void warn_of_rest(const fs::path& folder, base::Observer& observer) {
+  observer.warn(folder.string() + ": could not be removed as a whole", "remove it by hand");
+}
+
+/// Removes what an earlier call that was killed left of removals.
+void remove_gone(const Folders& folders, base::Observer& observer) {
+  const auto trash = open_trash(folders);
+  if (!trash) return;
+  const base::Beneath beneath(folders.home);
+  for (const std::string& name : trash->names()) {
+    if (!name.starts_with(gone_prefix)) continue;
+    if (!base::remove_own_tree(beneath, folders.trash() / name))
+      warn_of_rest(folders.trash() / name, observer);
+  }
+}
+
+/// Removes a removal for good. It gets another name first: no half of it can be brought back.
+bool remove_removal(const base::Beneath& beneath,
+                    const Removal& removal,
+                    base::Observer& observer) {
+  const fs::path gone = removal.folder.parent_path() / (gone_prefix + removal.name);
+  if (!base::why_kept(beneath, removal.folder) && beneath.rename(removal.folder, gone) == 0) {
+    if (!base::remove_own_tree(beneath, gone)) warn_of_rest(gone, observer);
+    return true;
+  }
+  warn_of_rest(removal.folder, observer);
+  return false;
+}
+
+/// "; moved before that: A, B and 3 more"
+std::string moved_text(const std::vector<std::string>& moved) {
+  constexpr std::size_t most_named = 5;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(moved.size(), most_named); ++i)
+    text += (text.empty() ? "" : ", ") + moved[i];
+  if (moved.size() > most_named)
+    text += " and " + std::to_string(moved.size() - most_named) + " more";
+  return text.empty() ? "; no run was moved" : "; moved before that: " + text;
+}
+
+/// Moves runs from one folder with runs/ and archive/ to another, and adds them to `moved`.
+void move_each(const Folders& folders,
+               const std::vector<std::string>& ids,
+               const fs::path& from,
+               const fs::path& to,
+               base::Progress& progress,
+               base::Observer& observer,
+               std::vector<std::string>& moved) {
+  const base::Beneath beneath(folders.home);
+  for (const std::string& id : ids) {
+    for (const char* const place : places) {
+      if (!is_there(from / place / id)) continue;
+      if (to == folders.home) base::make_directories(to / place);
+      // Before it: should this process be killed, the catalog learns of it all the same.
+      announce(folders.runs() / id, RunEvent::finished);
+      move_run(beneath, from / place / id, to / place / id);
+      if (moved.empty() || moved.back() != id) moved.push_back(id);
+    }
+    ++progress.done;
+    observer.progress(progress);
+  }
+}
+
+/// The same. Announces what was moved in every case. Returns it; an error names it.
+std::vector<std::string> move_all(const Folders& folders,
+                                  const std::vector<std::string>& ids,
+                                  const fs::path& from,
+                                  const fs::path& to,
+                                  const std::string& task,
+                                  base::Observer& observer) {
+  std::vector<std::string> moved;
+  base::Progress progress{.task = task, .total = ids.size(), .in_bytes = false};
+  const auto end = [&] {
+    progress.finished = true;
+    observer.progress(progress);
+    announce_again(folders, moved);
+  };
+  try {
+    move_each(folders, ids, from, to, progress, observer, moved);
+  } catch (const Error& error) {
+    try {
+      end();
+    } catch (const Error& unannounced) {
+      observer.warn(unannounced.what(), "'sabath catalog reindex' brings the catalog up to date");
+    }
+    throw Error(error.kind(), error.what() + moved_text(moved), error.hint());
+  }
+  end();
+  return moved;
 }
 
 }  // namespace
@@ -137,24 +256,19 @@ Removal move_to_trash(const Folders& folders,
   beneath.write_atomically(folder / removal_facts_name, base::pretty_json(facts));
   for (const char* const place : places)
     beneath.make_directories(folder / place);
-  base::Progress progress{
-      .task = "moving runs to the trash", .total = ids.size(), .in_bytes = false};
-  for (const std::string& id : ids) {
-    // Before it: should this process be killed, the catalog learns of it all the same.
-    announce(folders.runs() / id, RunEvent::finished);
-    for (const char* const place : places) {
-      if (is_there(folders.home / place / id))
-        move_run(beneath, folders.home / place / id, folder / place / id);
-    }
-    ++progress.done;
-    observer.progress(progress);
+  try {
+    const auto moved =
+        move_all(folders, ids, folders.home, folder, "moving runs to the trash", observer);
+    for (const char* const place : places)
+      beneath.sync(folder / place);
+    if (moved.empty()) remove_if_empty(beneath, folder);
+    Removal removal{folder.filename().string(), at, base::user_name(), moved, folder};
+    std::ranges::sort(removal.runs);
+    return removal;
+  } catch (const Error&) {
+    remove_if_empty(beneath, folder);
+    throw;
   }
-  progress.finished = true;
-  observer.progress(progress);
-  for (const char* const place : places)
-    beneath.sync(folder / place);
-  announce_again(folders, ids);
-  return read_removal(folder);
 }
 
 std::vector<Removal> removals(const Folders& folders) {
@@ -163,9 +277,11 @@ std::vector<Removal> removals(const Folders& folders) {
   if (!trash) return found;
   for (const std::string& name : trash->names()) {
     const fs::path folder = folders.trash() / name;
-    if (!name.starts_with("rm-") || !is_there(folder / removal_facts_name)) continue;
-    found.push_back(read_removal(folder));
+    if (name.starts_with("rm-") && fs::is_directory(fs::symlink_status(folder)))
+      found.push_back(read_removal(folder));
   }
+  std::ranges::sort(
+      found, {}, [](const Removal& one) { return std::pair(time_of(one), one.name); });
   return found;
 }
 
@@ -183,27 +299,14 @@ std::optional<std::pair<Removal, std::string>> find_trashed(const Folders& folde
   return found;
 }
 
-void bring_back(const Folders& folders,
-                const Removal& removal,
-                const std::vector<std::string>& ids,
-                base::Observer& observer) {
+std::vector<std::string> bring_back(const Folders& folders,
+                                    const Removal& removal,
+                                    const std::vector<std::string>& ids,
+                                    base::Observer& observer) {
   open_trash(folders);
-  const base::Beneath beneath(folders.home);
-  base::Progress progress{.task = "bringing runs back", .total = ids.size(), .in_bytes = false};
-  for (const std::string& id : ids) {
-    announce(folders.runs() / id, RunEvent::finished);
-    for (const char* const place : places) {
-      if (!is_there(removal.folder / place / id)) continue;
-      base::make_directories(folders.home / place);
-      move_run(beneath, removal.folder / place / id, folders.home / place / id);
-    }
-    ++progress.done;
-    observer.progress(progress);
-  }
-  progress.finished = true;
-  observer.progress(progress);
-  announce_again(folders, ids);
-  if (read_removal(removal.folder).runs.empty()) base::remove_own_tree(beneath, removal.folder);
+  auto moved = move_all(folders, ids, removal.folder, folders.home, "bringing runs back", observer);
+  if (is_there(removal.folder)) remove_if_empty(base::Beneath(folders.home), removal.folder);
+  return moved;
 }
 
 std::vector<ClearedRemoval> clear_trash(const Folders& folders,
@@ -212,15 +315,13 @@ std::vector<ClearedRemoval> clear_trash(const Folders& folders,
                                         base::Observer& observer) {
   std::vector<ClearedRemoval> cleared;
   const base::Beneath beneath(folders.home);
+  if (!dry_run) remove_gone(folders, observer);
   for (const Removal& removal : removals(folders)) {
-    const auto at = base::parse_rfc3339(removal.at);
+    // Runs stay where the time of their removal is unknown.
+    const auto at = base::parse_rfc3339(removal.runs.empty() ? time_of(removal) : removal.at);
     if (!at || now - *at < kept_in_trash) continue;
     ClearedRemoval one{removal, base::disk_use_of({removal.folder})};
-    if (!dry_run && !base::remove_own_tree(beneath, removal.folder)) {
-      observer.warn(removal.folder.string() + ": could not be removed as a whole",
-                    "remove it by hand");
-      continue;
-    }
+    if (!dry_run && !remove_removal(beneath, removal, observer)) continue;
     cleared.push_back(std::move(one));
   }
   return cleared;

@@ -196,6 +196,8 @@ TEST_CASE("care: removed runs are found nowhere, and come back") {
              Contains("would move to the trash: 1 run") && Contains(id));
   CHECK(list_of(sabath, {}) == before);
   refused(sabath, {"rm", "--undo"}, 10, "the trash is empty");
+  refused(sabath, {"rm", "--undo", "--dry-run"}, 2, "--dry-run");
+  refused(sabath, {"rm", "--list", "tag=bad"}, 2, "--list takes no selection");
   CHECK_THAT(done(sabath, {"rm", "--list"}).output, Contains("the trash is empty"));
   CHECK_THAT(done(sabath, {"rm", "tag=bad", "--yes"}).output,
              Contains("moved to the trash: 1 run") && Contains("--undo"));

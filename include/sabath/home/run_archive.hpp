@@ -30,8 +30,12 @@ std::filesystem::path packed_files(const std::filesystem::path& archived);
 /// Throws Error{usage} for a run that ended without a record, which cannot be archived.
 void require_record(const std::filesystem::path& run);
 
+/// Throws Error{storage} where no rename can move `from` to the folder `to`.
+void require_one_file_system(const std::filesystem::path& from, const std::filesystem::path& to);
+
 /// Archives a run of this home that has ended. Removes its folder only after the archive has been
-/// read back, and has the same files. Finishes what a killed process began. Throws Error{usage} for
+/// read back. Compares the folder with it after it was moved aside. Moves it back and throws
+/// Error{integrity} where it differs. Finishes what a killed process began. Throws Error{usage} for
 /// a run without a record, Error{storage}, also as require_own_run, Error{integrity|interrupted}.
 ArchivedSize archive_run(const Folders& folders,
                          const std::string& id,
@@ -47,7 +51,7 @@ void restore_run(const Folders& folders,
                  const std::stop_token& stop);
 
 /// Unpacks an archived run into an empty folder. Throws Error{integrity}, with the archive's name,
-/// where what is unpacked is not what was packed.
+/// where what is unpacked is not what was packed. Warns of a statement that cannot be copied.
 void unpack_run(const std::filesystem::path& archived,
                 const std::filesystem::path& to,
                 base::Observer& observer,

@@ -41,7 +41,9 @@ int add_statement(const std::filesystem::path& run,
                   const std::string& text,
                   const std::string& at);
 
-/// Adds what is said in one folder of a run to what another folder of the same run has.
+/// Adds what is said in one folder of a run to what another folder of the same run has. Copies all
+/// files as they are, also those of newer versions. Throws Error{storage} with the name of a file
+/// that cannot be copied.
 void merge_statements(const std::filesystem::path& from, const std::filesystem::path& to);
 
 /// The tags of a record, as later statements changed them. Reserved tags stay as recorded.

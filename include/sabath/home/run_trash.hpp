@@ -26,16 +26,18 @@ struct Removal {
 };
 
 /// Moves runs of this home, and archived ones, to the trash by renames. A killed call leaves each
-/// run where it was or in the trash, and the next index_inbox brings the catalog up to date. Throws
-/// Error{storage}, also where others could exchange what is in the trash, and where it lies on
-/// another file system.
+/// run where it was or in the trash, and the next index_inbox brings the catalog up to date.
+/// Returns the runs that were moved; leaves no folder where none was. Throws Error{storage} that
+/// names the runs that were moved before, also where others could exchange what is in the trash,
+/// and where it lies on another file system.
 Removal move_to_trash(const Folders& folders,
                       const std::vector<std::string>& ids,
                       base::Clock& clock,
                       base::Observer& observer);
 
-/// Returns what lies in the trash, oldest first. Throws Error{storage} for a trash that others can
-/// write to, and for one that cannot be read.
+/// Returns what lies in the trash, oldest first, also removals without runs. `at` and `by` are
+/// "unknown" where the facts of one are damaged or missing. Throws Error{storage} for a trash that
+/// others can write to, and for one that cannot be read.
 std::vector<Removal> removals(const Folders& folders);
 
 /// Returns the removal that has the run of this id, or the one whose id begins so; and that run.
@@ -44,11 +46,12 @@ std::optional<std::pair<Removal, std::string>> find_trashed(const Folders& folde
                                                             const std::string& id);
 
 /// Moves runs of a removal back to where they were, and removes its folder when nothing is left in
-/// it. Throws Error{storage}, also where a run of that id is there again.
-void bring_back(const Folders& folders,
-                const Removal& removal,
-                const std::vector<std::string>& ids,
-                base::Observer& observer);
+/// it. Returns those that were moved. Throws Error{storage} that names them, also where a run of
+/// that id is there again.
+std::vector<std::string> bring_back(const Folders& folders,
+                                    const Removal& removal,
+                                    const std::vector<std::string>& ids,
+                                    base::Observer& observer);
 
 /// A removal that was cleared, and the space that it took.
 struct ClearedRemoval {
@@ -56,7 +59,8 @@ struct ClearedRemoval {
   base::DiskUse use{};
 };
 
-/// Removes for good what has lain in the trash for longer than `kept_in_trash`. With `dry_run` only
+/// Removes for good what has lain in the trash for longer than `kept_in_trash`, and what a killed
+/// call left. Runs whose removal has damaged facts stay. With `dry_run` only
 /// says what. Warns of what it may not remove.
 std::vector<ClearedRemoval> clear_trash(const Folders& folders,
                                         base::WallTime now,

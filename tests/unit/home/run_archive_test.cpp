@@ -8,6 +8,7 @@
 #include "unit/spec/full_values.hpp"
 
 #include <sabath/base/file.hpp>
+#include <sabath/base/process/process_identity.hpp>
 #include <sabath/home/run_archive.hpp>
 #include <sabath/home/run_files.hpp>
 #include <sabath/home/run_statements.hpp>
@@ -228,6 +229,104 @@ TEST_CASE("run archive: a stop leaves the folder") {
       [&] { home::archive_run(home.folders, id, home.clock, home.observer, source.get_token()); });
   CHECK(error.kind() == base::ErrorKind::interrupted);
   CHECK(fs::exists(home.run() / "sparse.bin"));
+  CHECK(home.leftovers() == 0);
+}
+
+TEST_CASE("run archive: a folder that differs from its archive is not removed, nor the archive") {
+  Home home;
+  home.fill();
+  home.archive();
+  // Both are there, as after a kill; then somebody worked with the folder.
+  base::make_directories(home.run());
+  home::unpack_run(home.archived(), home.run(), home.observer, {});
+  const auto refused = [&] {
+    const std::string before = picture_of(home.run());
+    for (const base::Error& error :
+         {error_of([&] { home.archive(); }), error_of([&] { home.restore(); })}) {
+      CHECK(error.kind() == base::ErrorKind::integrity);
+      CHECK(contains(error.what(), id));
+      CHECK(contains(error.hint(), "nothing was removed"));
+    }
+    CHECK(picture_of(home.run()) == before);
+    CHECK(fs::exists(home::packed_files(home.archived())));
+    CHECK(home.leftovers() == 0);
+  };
+  home.write("late.txt", "added later");
+  refused();
+  fs::remove(home.run() / "late.txt");
+  home.write("attempts/1/train/stdout.log", "changed");
+  refused();
+  home.write("attempts/1/train/stdout.log", "hello\n");
+  home.archive();
+  CHECK_FALSE(fs::exists(home.run()));
+  home.restore();
+  CHECK(fs::exists(home.run() / "sparse.bin"));
+}
+
+TEST_CASE("run archive: a file that is added while it is packed is not lost") {
+  class Adding : public base::Observer {
+   public:
+    explicit Adding(fs::path file) : file_(std::move(file)) {}
+    void note(std::string_view) override {}
+    void warn(std::string_view, std::string_view) override {}
+    void progress(const base::Progress& progress) override {
+      if (progress.finished && progress.task.starts_with("packing"))
+        base::write_file_atomically(file_, "late");
+    }
+
+   private:
+    fs::path file_;
+  };
+  Home home;
+  Adding observer(home.run() / "late.txt");
+  const base::Error error =
+      error_of([&] { home::archive_run(home.folders, id, home.clock, observer, {}); });
+  CHECK(error.kind() == base::ErrorKind::integrity);
+  CHECK(base::read_file(home.run() / "late.txt") == "late");
+  CHECK(home.leftovers() == 0);
+}
+
+TEST_CASE("run archive: statements that cannot be read go into the archive and back as they are") {
+  Home home;
+  home::add_statement(home.run(), home::RunStatement::Kind::tag, "good", "2026-11-27");
+  const std::string newer = R"({"schema": 2, "at": "x", "by": "y", "rating": 5})";
+  home.write("said/2.json", newer);
+  home.write("said/notes.txt", "mine");
+  home.archive();
+  CHECK(base::read_file(home.archived() / "said/2.json") == newer);
+  home.restore();
+  CHECK(base::read_file(home.run() / "said/2.json") == newer);
+  CHECK(base::read_file(home.run() / "said/notes.txt") == "mine");
+  fs::create_symlink("/nowhere", home.run() / "said/3.json");
+  const base::Error error = error_of([&] { home.archive(); });
+  CHECK(contains(error.what(), (home.run() / "said/3.json").string()));
+  CHECK(fs::is_symlink(home.run() / "said/3.json"));
+  CHECK_FALSE(fs::exists(home.archived()));
+}
+
+TEST_CASE("run archive: no folder is moved between file systems") {
+  Home home;
+  CHECK_NOTHROW(home::require_one_file_system(home.run(), home.folders.home));
+  const base::Error error =
+      error_of([&] { home::require_one_file_system("/proc/self", home.folders.home); });
+  CHECK(error.kind() == base::ErrorKind::storage);
+  CHECK(contains(error.what(), "another file system"));
+}
+
+TEST_CASE("run archive: a folder that a killed process had moved aside comes back") {
+  Home home;
+  home.archive();
+  base::make_directories(home.run());
+  home::unpack_run(home.archived(), home.run(), home.observer, {});
+  test::Child gone([]() -> std::string { return base::ProcessIdentity::current().text(); });
+  const fs::path aside = home.folders.archive() / (".run-" + gone.wait() + "." + id);
+  fs::rename(home.run(), aside);
+  base::make_directories(aside / "said");
+  fs::permissions(aside / "said", fs::perms(0500));
+  home.restore();
+  CHECK_FALSE(fs::exists(aside));
+  CHECK_FALSE(fs::exists(home.run() / "said"));
+  CHECK_FALSE(fs::exists(home.archived()));
   CHECK(home.leftovers() == 0);
 }
 

@@ -155,6 +155,29 @@ TEST_CASE("run statements: two folders of one run are merged without doubles") {
   CHECK(files_in(folder / "b/said").size() == 2);
 }
 
+TEST_CASE("run statements: files that cannot be read are merged as they are, or named") {
+  const test::TempHome folder;
+  base::make_directories(folder / "a/said");
+  base::make_directories(folder / "b/said");
+  const auto write = [&](const std::string& name, const std::string& text) {
+    base::write_file_atomically(folder / name, text);
+  };
+  write("a/said/1.json", "{");
+  write("a/said/notes.txt", "mine");
+  home::merge_statements(folder / "a", folder / "b");
+  home::merge_statements(folder / "a", folder / "b");
+  CHECK(files_in(folder / "b/said").size() == 2);
+  CHECK(base::read_file(folder / "b/said/1.json") == "{");
+  write("a/said/notes.txt", "mine, changed");
+  CHECK(contains(error_of([&] { home::merge_statements(folder / "a", folder / "b"); }).what(),
+                 (folder / "b/said/notes.txt").string()));
+  CHECK(base::read_file(folder / "b/said/notes.txt") == "mine");
+  fs::remove(folder / "a/said/notes.txt");
+  base::make_directories(folder / "a/said/folder");
+  CHECK(contains(error_of([&] { home::merge_statements(folder / "a", folder / "b"); }).what(),
+                 "said/folder"));
+}
+
 TEST_CASE("run statements: a folder that others can write to is refused with its owner") {
   const test::TempHome run;
   fs::permissions(run.path(), fs::perms(0777));

@@ -108,6 +108,111 @@ TEST_CASE("run trash: a run of that id that is there again stays") {
   CHECK(home::removals(home.folders).front().runs.size() == 1);
 }
 
+TEST_CASE("run trash: a removal that another process fills is kept") {
+  Home home;
+  home.add(id_of(1));
+  home.add(id_of(2));
+  const home::Removal removal = home.remove({id_of(1)});
+  // It moves the next run there at the moment when the first one comes back.
+  class Filling : public base::Observer {
+   public:
+    Filling(fs::path from, fs::path to) : from_(std::move(from)), to_(std::move(to)) {}
+    void note(std::string_view) override {}
+    void warn(std::string_view, std::string_view) override {}
+    void progress(const base::Progress& progress) override {
+      if (progress.finished) fs::rename(from_, to_);
+    }
+
+   private:
+    fs::path from_;
+    fs::path to_;
+  };
+  Filling filling(home.folders.runs() / id_of(2), removal.folder / "runs" / id_of(2));
+  CHECK(home::bring_back(home.folders, removal, {id_of(1)}, filling) == std::vector{id_of(1)});
+  const auto all = home::removals(home.folders);
+  REQUIRE(all.size() == 1);
+  CHECK(all.front().runs == std::vector{id_of(2)});
+  CHECK(all.front().by != "unknown");
+  home::bring_back(home.folders, all.front(), all.front().runs, home.observer);
+  CHECK(home.is_there(id_of(2)));
+  CHECK_FALSE(fs::exists(removal.folder));
+}
+
+TEST_CASE("run trash: a removal that cannot be read is an error, not an empty one") {
+  Home home;
+  home.add(id_of(1));
+  const home::Removal removal = home.remove({id_of(1)});
+  fs::rename(removal.folder / "runs", removal.folder / "real");
+  base::write_file_atomically(removal.folder / "runs", "not a folder");
+  CHECK(error_of([&] { static_cast<void>(home::removals(home.folders)); }).kind() ==
+        base::ErrorKind::storage);
+  CHECK(fs::exists(removal.folder / "real" / id_of(1)));
+}
+
+TEST_CASE("run trash: runs that are gone leave no removal, and the answer has those that moved") {
+  Home home;
+  home.add(id_of(1));
+  CHECK(home.remove({id_of(2)}).runs.empty());
+  CHECK(home::removals(home.folders).empty());
+  const home::Removal removal = home.remove({id_of(1), id_of(2)});
+  CHECK(removal.runs == std::vector{id_of(1)});
+  CHECK(home::bring_back(home.folders, removal, {id_of(1), id_of(2)}, home.observer) ==
+        std::vector{id_of(1)});
+  CHECK(home::bring_back(home.folders, removal, {id_of(1)}, home.observer).empty());
+}
+
+TEST_CASE("run trash: a move that fails half-way is announced and says what was moved") {
+  Home home;
+  home.add(id_of(1));
+  home.add(id_of(2));
+  const home::Removal removal = home.remove({id_of(1), id_of(2)});
+  home.add(id_of(2));
+  fs::remove_all(home.folders.runs() / ".inbox");
+  const base::Error error = error_of([&] {
+    home::bring_back(home.folders, removal, {id_of(1), id_of(2)}, home.observer);
+  });
+  CHECK(contains(error.what(), "exists already"));
+  CHECK(contains(error.what(), "moved before that: " + id_of(1)));
+  CHECK(home.is_there(id_of(1)));
+  CHECK(fs::exists(home.folders.runs() / ".inbox" / (id_of(1) + ".finished")));
+}
+
+TEST_CASE("run trash: removals are sorted by time, and one without facts is not forgotten") {
+  Home home;
+  home.add(id_of(1));
+  home.add(id_of(2));
+  const home::Removal first = home.remove({id_of(1)});
+  home.clock.sleep_for(1s);
+  const home::Removal second = home.remove({id_of(2)});
+  fs::remove(first.folder / "removal.json");
+  auto all = home::removals(home.folders);
+  REQUIRE(all.size() == 2);
+  CHECK(all.front().name == first.name);
+  CHECK(all.front().at == "unknown");
+  CHECK(all.front().runs == std::vector{id_of(1)});
+  home::bring_back(home.folders, all.front(), {id_of(1)}, home.observer);
+  CHECK(home.is_there(id_of(1)));
+  // What a killed removal leaves is cleared when it is old.
+  base::make_directories(home.folders.trash() / "rm-20200101-000000-abcdef");
+  CHECK(home::clear_trash(home.folders, home.clock.now(), false, home.observer).size() == 1);
+  all = home::removals(home.folders);
+  REQUIRE(all.size() == 1);
+  CHECK(all.front().name == second.name);
+}
+
+TEST_CASE("run trash: what a killed clearing left is cleared by the next one") {
+  Home home;
+  home.add(id_of(1));
+  const home::Removal removal = home.remove({id_of(1)});
+  const fs::path gone = home.folders.trash() / (".gone-" + removal.name);
+  fs::rename(removal.folder, gone);
+  CHECK(home::removals(home.folders).empty());
+  home::clear_trash(home.folders, home.clock.now(), true, home.observer);
+  CHECK(fs::exists(gone));
+  home::clear_trash(home.folders, home.clock.now(), false, home.observer);
+  CHECK_FALSE(fs::exists(gone));
+}
+
 TEST_CASE("run trash: a trash that others can write to, or that was replaced, is not used") {
   Home home;
   home.add(id_of(1));

@@ -25,11 +25,11 @@ void refuse_others(const std::vector<catalog::RunRow>& runs, Workspace& workspac
 }
 
 /// Does `work` for each run that is not yet as it should be. A signal ends it between two runs.
-CareAnswer change_each(const std::vector<catalog::RunRow>& runs,
-                       bool restore,
-                       Workspace& workspace,
-                       std::uint64_t& packed_bytes) {
-  CareAnswer answer;
+void change_each(const std::vector<catalog::RunRow>& runs,
+                 bool restore,
+                 Workspace& workspace,
+                 CareAnswer& answer,
+                 std::uint64_t& packed_bytes) {
   const home::Folders& folders = workspace.folders();
   const std::stop_token stop = workspace.stop();
   base::Progress progress{.task = restore ? "restoring runs" : "archiving runs",
@@ -57,7 +57,6 @@ CareAnswer change_each(const std::vector<catalog::RunRow>& runs,
   }
   progress.finished = true;
   workspace.observer().progress(progress);
-  return answer;
 }
 
 int run_archive(const ArchiveOptions& options, Workspace& workspace) {
@@ -66,10 +65,16 @@ int run_archive(const ArchiveOptions& options, Workspace& workspace) {
   std::uint64_t packed_bytes = 0;
   CareAnswer answer;
   try {
-    answer = change_each(runs, options.restore, workspace, packed_bytes);
-  } catch (const base::Error&) {
+    change_each(runs, options.restore, workspace, answer, packed_bytes);
+  } catch (const base::Error& error) {
     workspace.refresh_catalog();  // of those before it
-    throw;
+    if (answer.changed.empty()) throw;
+    throw base::Error(error.kind(),
+                      error.what() + std::string("; ") +
+                          base::counted(answer.changed.size(), "run") +
+                          (options.restore ? " restored" : " archived") + " before that, up to " +
+                          answer.changed.back(),
+                      error.hint());
   }
   workspace.refresh_catalog();
   std::string text;

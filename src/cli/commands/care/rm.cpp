@@ -75,6 +75,31 @@ bool is_confirmed(const std::string& what, const std::string& question) {
   return answer == "y" || answer == "Y" || answer == "yes";
 }
 
+/// Looks again: a run may have been resumed, or have gone, while the question waited for its
+/// answer.
+void refuse_changed(const std::vector<catalog::RunRow>& runs, Workspace& workspace) {
+  workspace.refresh_catalog();
+  for (const catalog::RunRow& before : runs) {
+    for (const catalog::RunRow& run : chosen_runs(before.id, workspace)) {
+      if (const auto problem = analysis::why_not_ours(run, workspace.folders())) throw *problem;
+    }
+  }
+}
+
+/// Moves runs, and brings the catalog up to date also where that fails half-way.
+template <class Move>
+auto moved_by(const Move& move, Workspace& workspace) {
+  workspace.catalog();
+  try {
+    auto moved = move();
+    workspace.refresh_catalog();
+    return moved;
+  } catch (const base::Error&) {
+    workspace.refresh_catalog();
+    throw;
+  }
+}
+
 int remove_runs(const RemoveOptions& options, Workspace& workspace) {
   const home::Folders& folders = workspace.folders();
   const auto runs = chosen_runs(options.selection, workspace);
@@ -107,14 +132,27 @@ int remove_runs(const RemoveOptions& options, Workspace& workspace) {
       answer.changed.clear();
       return answer_with(answer, "nothing was removed\n", workspace, exit_no);
     }
+    refuse_changed(runs, workspace);
   }
-  const home::Removal removal =
-      home::move_to_trash(folders, answer.changed, workspace.clock(), workspace.observer());
-  workspace.refresh_catalog();
+  const home::Removal removal = moved_by(
+      [&] {
+        return home::move_to_trash(
+            folders, answer.changed, workspace.clock(), workspace.observer());
+      },
+      workspace);
+  answer.changed = removal.runs;
+  if (removal.runs.empty()) {
+    return answer_with(
+        answer, "nothing was removed: no run is there any more\n", workspace, exit_no);
+  }
   answer.removal = removal.name;
-  text += "moved to the trash: " + size + "\n'sabath rm --undo' brings " +
-          (runs.size() == 1 ? "it" : "them") +
-          " back; 'sabath cache gc' clears the trash after 30 days\n";
+  const bool is_all = removal.runs.size() == runs.size();
+  text +=
+      "moved to the trash: " +
+      (is_all ? size
+              : base::counted(removal.runs.size(), "run") + "; the others are not there any more") +
+      "\n'sabath rm --undo' brings " + (removal.runs.size() == 1 ? "it" : "them") +
+      " back; 'sabath cache gc' clears the trash after 30 days\n";
   return answer_with(answer, text, workspace);
 }
 
@@ -140,7 +178,12 @@ std::pair<home::Removal, std::vector<std::string>> removal_to_undo(const std::st
                                                                    Workspace& workspace) {
   const auto removals = home::removals(workspace.folders());
   if (removals.empty()) refuse_undo("the trash is empty");
-  if (name.empty()) return {removals.back(), removals.back().runs};
+  if (name.empty()) {
+    const auto last = std::find_if(
+        removals.rbegin(), removals.rend(), [](const auto& one) { return !one.runs.empty(); });
+    if (last == removals.rend()) refuse_undo("the trash has no run");
+    return {*last, last->runs};
+  }
   for (const home::Removal& one : removals) {
     if (one.name == name) return {one, one.runs};
   }
@@ -152,21 +195,28 @@ std::pair<home::Removal, std::vector<std::string>> removal_to_undo(const std::st
 }
 
 int undo_removal(const RemoveOptions& options, Workspace& workspace) {
-  const auto [removal, runs] = removal_to_undo(options.selection, workspace);
-  if (runs.empty()) refuse_undo(removal.folder.string() + ": its runs were moved elsewhere");
-  home::bring_back(workspace.folders(), removal, runs, workspace.observer());
-  workspace.catalog();
-  workspace.refresh_catalog();
+  const auto chosen = removal_to_undo(options.selection, workspace);
+  const home::Removal& removal = chosen.first;
   CareAnswer answer;
-  answer.changed = runs;
+  answer.changed = moved_by(
+      [&] {
+        return home::bring_back(workspace.folders(), removal, chosen.second, workspace.observer());
+      },
+      workspace);
+  if (answer.changed.empty())
+    refuse_undo(removal.folder.string() + ": its runs were moved elsewhere");
   answer.removal = removal.name;
   return answer_with(answer,
-                     "brought back " + base::counted(runs.size(), "run") + ", removed " +
+                     "brought back " + base::counted(answer.changed.size(), "run") + ", removed " +
                          base::printable(removal.at) + "\n",
                      workspace);
 }
 
 int run_rm(const RemoveOptions& options, Workspace& workspace) {
+  if (options.list && !options.selection.empty()) {
+    throw usage_error("rm: --list takes no selection",
+                      "'sabath rm --list' lists all that lies in the trash");
+  }
   if (options.list) return list_trash(workspace);
   if (options.undo) return undo_removal(options, workspace);
   if (options.selection.empty()) {
@@ -186,12 +236,13 @@ void setup_rm(OptionParser& app, Action& action) {
       options.selection,
       "runs: as 'sabath help selections' says; with --undo: a run in the trash, or a "
       "removal");
-  command.add_flag(
+  Option* const dry_run = command.add_flag(
       "--dry-run", options.dry_run, "say what would be removed, and what refers to it");
   command.add_flag("--force", options.force, "also where something refers to a run");
   command.add_flag("--yes", options.yes, "do not ask");
   Option* const undo =
       command.add_flag("--undo", options.undo, "bring back the last removal, or the one named");
+  undo->excludes(dry_run);
   command.add_flag("--list", options.list, "list what lies in the trash")->excludes(undo);
 }
 
