@@ -247,6 +247,20 @@ void judge_better_side(const std::vector<RunRow>& runs,
   comparison.reason = metric.name + ": " + finding.reason;
 }
 
+/// A side is disturbed if more than half of its runs are.
+void count_disturbed(const std::vector<Spent>& spent,
+                     const std::vector<std::uint32_t>& sides,
+                     compare::GroupsToCompare& groups) {
+  std::array<std::size_t, 2> runs{};
+  std::array<std::size_t, 2> disturbed{};
+  for (std::size_t i = 0; i < spent.size(); ++i) {
+    ++runs.at(sides[i]);
+    disturbed.at(sides[i]) += spent[i].is_disturbed ? 1 : 0;
+  }
+  groups.disturbed_runs = disturbed[0] + disturbed[1];
+  groups.has_disturbed_side = 2 * disturbed[0] > runs[0] || 2 * disturbed[1] > runs[1];
+}
+
 }  // namespace
 
 spec::GroupComparison compare_sides(const std::vector<RunRow>& a,
@@ -280,12 +294,7 @@ spec::GroupComparison compare_sides(const std::vector<RunRow>& a,
   groups.factors = {{{"side", 2, sides}, {"A", "B"}}};
   const std::vector<Spent> spent = what_was_spent(runs);
   add_spent(runs, spent, groups.metrics);
-  groups.disturbed_runs =
-      static_cast<std::uint64_t>(std::ranges::count_if(spent, &Spent::is_disturbed));
-  std::array<std::size_t, 2> disturbed{};
-  for (std::size_t i = 0; i < spent.size(); ++i)
-    disturbed.at(sides[i]) += spent[i].is_disturbed ? 1 : 0;
-  groups.has_disturbed_side = 2 * disturbed[0] > of_a.size() || 2 * disturbed[1] > of_b.size();
+  count_disturbed(spent, sides, groups);
   groups.two_sides = true;
   groups.speed_margin =
       compare::speed_margin_between(places_of(of_a, catalog), places_of(of_b, catalog));

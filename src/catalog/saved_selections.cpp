@@ -61,7 +61,7 @@ std::optional<std::string> save_selection(const fs::path& home,
     throw Error(ErrorKind::usage, place + "@" + name + " has a meaning of its own");
   if (text.size() >= longest_selection)
     throw Error(ErrorKind::usage, place + "the selection is longer than 64 KiB");
-  const auto before = saved_selection(home, name);
+  auto before = saved_selection(home, name);
   base::make_directories(folder_of(home));
   base::write_file_atomically(folder_of(home) / name, text + "\n");
   return before;

@@ -313,7 +313,7 @@ class Parser : private Scanner {
 
   std::string key() {
     if (at_quote()) {
-      const std::string name = quoted();
+      std::string name = quoted();
       skip_blanks();
       return name;
     }
