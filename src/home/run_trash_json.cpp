@@ -189,55 +189,60 @@ std::string moved_text(const std::vector<std::string>& moved) {
   return text.empty() ? "; no run was moved" : "; moved before that: " + text;
 }
 
-/// Moves runs from one folder with runs/ and archive/ to another, and adds them to `moved`.
+/// A move of runs from one folder with runs/ and archive/ to another.
+struct RunMove {
+  fs::path from{};
+  fs::path to{};
+  std::vector<std::string> moved{};
+};
+
 void move_each(const Folders& folders,
                const std::vector<std::string>& ids,
-               const fs::path& from,
-               const fs::path& to,
+               RunMove& move,
                base::Progress& progress,
-               base::Observer& observer,
-               std::vector<std::string>& moved) {
+               base::Observer& observer) {
   const base::Beneath beneath(folders.home);
   for (const std::string& id : ids) {
     for (const char* const place : places) {
-      if (!is_there(from / place / id)) continue;
-      if (to == folders.home) base::make_directories(to / place);
+      if (!is_there(move.from / place / id)) continue;
+      if (move.to == folders.home) base::make_directories(move.to / place);
       // Before it: should this process be killed, the catalog learns of it all the same.
       announce(folders.runs() / id, RunEvent::finished);
-      move_run(beneath, from / place / id, to / place / id);
-      if (moved.empty() || moved.back() != id) moved.push_back(id);
+      move_run(beneath, move.from / place / id, move.to / place / id);
+      if (move.moved.empty() || move.moved.back() != id) move.moved.push_back(id);
     }
     ++progress.done;
     observer.progress(progress);
   }
 }
 
-/// The same. Announces what was moved in every case. Returns it; an error names it.
+/// Moves runs, and announces those that were moved in every case. Returns them; an error names
+/// them.
 std::vector<std::string> move_all(const Folders& folders,
                                   const std::vector<std::string>& ids,
                                   const fs::path& from,
                                   const fs::path& to,
                                   const std::string& task,
                                   base::Observer& observer) {
-  std::vector<std::string> moved;
+  RunMove move{from, to, {}};
   base::Progress progress{.task = task, .total = ids.size(), .in_bytes = false};
   const auto end = [&] {
     progress.finished = true;
     observer.progress(progress);
-    announce_again(folders, moved);
+    announce_again(folders, move.moved);
   };
   try {
-    move_each(folders, ids, from, to, progress, observer, moved);
+    move_each(folders, ids, move, progress, observer);
   } catch (const Error& error) {
     try {
       end();
     } catch (const Error& unannounced) {
       observer.warn(unannounced.what(), "'sabath catalog reindex' brings the catalog up to date");
     }
-    throw Error(error.kind(), error.what() + moved_text(moved), error.hint());
+    throw Error(error.kind(), error.what() + moved_text(move.moved), error.hint());
   }
   end();
-  return moved;
+  return move.moved;
 }
 
 }  // namespace
