@@ -13,6 +13,7 @@
 #include <sabath/home/baseline_files.hpp>
 #include <sabath/report/text.hpp>
 
+#include <array>
 #include <cmath>
 #include <filesystem>
 
@@ -222,18 +223,20 @@ int compare_sides(const CompareOptions& options,
 /// --better asks one question of two sides: what answers another one is refused.
 void refuse_options_of_better(const CompareOptions& options) {
   if (options.better.empty()) return;
-  const char* option = !options.by.empty()          ? "--by"
-                       : !options.require.empty()   ? "--require"
-                       : !options.margins.empty()   ? "--margin"
-                       : !options.baseline.empty()  ? "--baseline"
-                       : !options.reference.empty() ? "--reference"
-                       : !options.envelope.empty()  ? "--envelope"
-                       : !options.rcp.empty()       ? "--rcp"
-                       : options.statistics         ? "--statistics"
-                                                    : nullptr;
-  if (option == nullptr) return;
-  throw usage_error(std::string("--better and ") + option + ": cannot be used together",
-                    "--better asks whether B is better than A, without a margin or a rung");
+  const std::array<std::pair<bool, const char*>, 8> others{
+      {{!options.by.empty(), "--by"},
+       {!options.require.empty(), "--require"},
+       {!options.margins.empty(), "--margin"},
+       {!options.baseline.empty(), "--baseline"},
+       {!options.reference.empty(), "--reference"},
+       {!options.envelope.empty(), "--envelope"},
+       {!options.rcp.empty(), "--rcp"},
+       {options.statistics, "--statistics"}}};
+  for (const auto& [is_given, option] : others) {
+    if (!is_given) continue;
+    throw usage_error(std::string("--better and ") + option + ": cannot be used together",
+                      "--better asks whether B is better than A, without a margin or a rung");
+  }
 }
 
 /// What two single runs are not: two groups, or two runs.

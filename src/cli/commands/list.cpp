@@ -113,6 +113,18 @@ std::string runs_table(const std::vector<catalog::RunRow>& rows,
   return table.text();
 }
 
+std::string table_of(const std::vector<catalog::RunRow>& rows,
+                     const std::vector<std::string>& reasons,
+                     const std::vector<catalog::RunColumn>& columns) {
+  return columns.empty() ? runs_table(rows, reasons) : columns_table(rows, reasons, columns);
+}
+
+/// Those that --archived leaves.
+void leave_archived(const ListOptions& options, std::vector<catalog::RunRow>& rows) {
+  if (!options.archived) return;
+  std::erase_if(rows, [](const auto& run) { return !home::is_archived(run.directory); });
+}
+
 void save_selection(const ListOptions& options, Workspace& workspace) {
   if (options.selection.empty())
     throw usage_error("--save: no selection is given", "sabath list runs SELECTION --save NAME");
@@ -154,9 +166,7 @@ int list_runs(const ListOptions& options, Workspace& workspace) {
   auto rows = or_in_trash(options.selection, workspace, [&] {
     return catalog.runs(most, options.selection, now, sort);
   });
-  if (options.archived) {
-    std::erase_if(rows, [](const auto& run) { return !home::is_archived(run.directory); });
-  }
+  leave_archived(options, rows);
   analysis::NamedRuns named;
   named.add_selection(options.selection, rows, catalog);
   const bool has_more = limit != 0 && rows.size() > limit;
@@ -178,11 +188,9 @@ int list_runs(const ListOptions& options, Workspace& workspace) {
     workspace.answer(json_answer(rows, reasons, count, columns));
     return exit_done;
   }
-  const char* const none =
-      is_selection ? "no run matches\n" : "no runs yet; 'sabath run RECIPE' makes one\n";
-  std::string text = rows.empty()      ? none
-                     : columns.empty() ? runs_table(rows, reasons)
-                                       : columns_table(rows, reasons, columns);
+  std::string text = table_of(rows, reasons, columns);
+  if (rows.empty())
+    text = is_selection ? "no run matches\n" : "no runs yet; 'sabath run RECIPE' makes one\n";
   if (count.all > 1) {
     const bool is_of_shown = has_more && !is_selection;
     text += (is_of_shown ? "of the runs shown " : "") + spec::count_text(count) + "\n";

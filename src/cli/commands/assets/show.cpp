@@ -90,6 +90,21 @@ std::string stages_text(const spec::Recipe& recipe) {
   return stages.text();
 }
 
+std::string metrics_text(const spec::Recipe& recipe) {
+  base::TextTable metrics({"metric", "unit", "better", "kind", ""});
+  for (const spec::MetricSpec& metric : recipe.metrics) {
+    const auto judge = metric.judge.label();
+    metrics.add({metric.name,
+                 metric.unit,
+                 std::string(spec::to_string(metric.better)),
+                 metric.performance ? "performance"
+                 : judge            ? "result, judged by " + *judge
+                                    : "result",
+                 metric.description});
+  }
+  return metrics.empty() ? "" : "\n" + metrics.text();
+}
+
 std::string recipe_text(const spec::Recipe& recipe) {
   std::string text = line("recipe", recipe.name) + line("", recipe.description) +
                      line("model", recipe.model) + line("folder", recipe.directory.string()) +
@@ -122,19 +137,7 @@ std::string recipe_text(const spec::Recipe& recipe) {
     studies.add({name, joined(varied), seeds, std::to_string(study.repeat)});
   }
   if (!studies.empty()) text += "\n" + studies.text();
-  base::TextTable metrics({"metric", "unit", "better", "kind", ""});
-  for (const spec::MetricSpec& metric : recipe.metrics) {
-    const auto judge = metric.judge.label();
-    metrics.add({metric.name,
-                 metric.unit,
-                 std::string(spec::to_string(metric.better)),
-                 metric.performance ? "performance"
-                 : judge            ? "result, judged by " + *judge
-                                    : "result",
-                 metric.description});
-  }
-  if (!metrics.empty()) text += "\n" + metrics.text();
-  return text;
+  return text + metrics_text(recipe);
 }
 
 std::string files_text(const std::vector<spec::AssetFile>& files) {

@@ -19,7 +19,8 @@ struct ArchiveOptions {
 /// Throws before anything is changed.
 void refuse_others(const std::vector<catalog::RunRow>& runs, Workspace& workspace) {
   for (const catalog::RunRow& run : runs) {
-    if (const auto problem = analysis::why_not_ours(run, workspace.folders())) throw *problem;
+    if (const auto problem = analysis::why_not_ours(run, workspace.folders()))
+      throw base::Error(*problem);
     home::require_record(run.directory);
   }
 }

@@ -81,7 +81,8 @@ void refuse_changed(const std::vector<catalog::RunRow>& runs, Workspace& workspa
   workspace.refresh_catalog();
   for (const catalog::RunRow& before : runs) {
     for (const catalog::RunRow& run : chosen_runs(before.id, workspace)) {
-      if (const auto problem = analysis::why_not_ours(run, workspace.folders())) throw *problem;
+      if (const auto problem = analysis::why_not_ours(run, workspace.folders()))
+        throw base::Error(*problem);
     }
   }
 }
@@ -106,7 +107,7 @@ int remove_runs(const RemoveOptions& options, Workspace& workspace) {
   CareAnswer answer;
   std::vector<std::filesystem::path> directories;
   for (const catalog::RunRow& run : runs) {
-    if (const auto problem = analysis::why_not_ours(run, folders)) throw *problem;
+    if (const auto problem = analysis::why_not_ours(run, folders)) throw base::Error(*problem);
     directories.emplace_back(run.directory);
     answer.changed.push_back(run.id);
   }
