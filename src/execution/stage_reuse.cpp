@@ -100,7 +100,7 @@ std::string lost_metric(const StageContext& context,
                         const cache::StageOutputs& known) {
   for (const spec::MetricSpec& metric : metrics_of(context, stage.name)) {
     if (!known.long_logs.empty() && reads_logs(metric)) return known.long_logs.front();
-    const std::string file = searched_by(metric);
+    std::string file = searched_by(metric);
     const bool is_there = file.empty() || known.outputs.contains(file) ||
                           known.outputs.contains(std::string(kept_work) + file) ||
                           std::ranges::find(known.searched, file) != known.searched.end();
