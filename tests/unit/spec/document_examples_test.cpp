@@ -176,6 +176,7 @@ TEST_CASE("formats: the schema of a ranking has exactly the keys that are writte
   group.p = group.p_adjusted = group.tost_p = 0.5;
   group.runs_needed = 7;
   spec::Ranking ranking;
+  ranking.judge = "best";
   ranking.by = {"lr"};
   ranking.margin = 0.5;
   ranking.left_out = {{"failed", 2}};
