@@ -58,7 +58,7 @@ TEST_CASE("cli: metrics come out of logs, tables and MLLOG lines of unmodified c
 }
 
 TEST_CASE(
-    "cli: the time to a target of MLLOG lines is from run_start; what is not declared is kept") {
+    "cli: the time to a target of MLLOG lines is from run_start, what is not declared is kept") {
   Sabath sabath;
   const std::string line = R"x(echo ':::MLLOG {{"event_type": "%", "key": "%", "time_ms": %, )x"
                            R"x("value": %, "metadata": {{"epoch_num": 1}}}}';)x";

@@ -54,7 +54,7 @@ json only_run_listed(const Sabath& sabath) {
 
 }  // namespace
 
-TEST_CASE("cli: Ctrl-C ends the run and all its processes; the record says interrupted") {
+TEST_CASE("cli: Ctrl-C ends the run and all its processes, the record says interrupted") {
   Sabath sabath;
   const Sleep sleep(1'000'000);
   const int number = GENERATE(SIGINT, SIGTERM, SIGHUP);
@@ -232,7 +232,7 @@ TEST_CASE("cli: a run goes on when the command that started it is killed, and is
   CHECK(eventually([&] { return only_run_listed(sabath)["state"] == "ok"; }));
 }
 
-TEST_CASE("cli: a stage that makes a daemon is through when its program is; the daemon is ended") {
+TEST_CASE("cli: a stage that makes a daemon is through when its program is, the daemon is ended") {
   Sabath sabath;
   const auto pid_file = sabath.folder() / "pid";
   const Answer answer = sabath(

@@ -144,7 +144,7 @@ TEST_CASE("cli: a stage that wants more cores or GPUs than there are is told bef
              !Contains("may be used here"));
 }
 
-TEST_CASE("cli: a failure skips what needs the stage; the rest goes on") {
+TEST_CASE("cli: a failure skips what needs the stage, the rest goes on") {
   Sabath sabath;
   const Answer answer = sabath({"run",
                                 recipe(sabath,

@@ -121,7 +121,7 @@ TEST_CASE("study: sweeps are crossed, with every seed, and the runs are found by
   CHECK(answer_of(sabath({"--json", "list"}))["runs"].size() == 8);
 }
 
-TEST_CASE("study: without a seed each run draws its own; with one all have it") {
+TEST_CASE("study: without a seed each run draws its own, with one all have it") {
   Sabath sabath;
   const auto folder = recipe(sabath, "true");
   REQUIRE(sabath({"run", folder, "--repeat", "4"}).status == 0);

@@ -72,7 +72,7 @@ TEST_CASE("cli: a command that does not exist fails the run and is named") {
              Contains("stage go: no-such-command-xyz: cannot be started: no such command on PATH"));
 }
 
-TEST_CASE("cli: a command that exits with 3 fails the run; its last words are in the record") {
+TEST_CASE("cli: a command that exits with 3 fails the run, its last words are in the record") {
   Sabath sabath;
   const json record =
       failed_run(sabath, sabath.shell_recipe("three", "echo out; echo last words >&2; exit 3"));

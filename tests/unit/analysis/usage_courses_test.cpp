@@ -69,7 +69,7 @@ TEST_CASE("usage: power is that of all GPUs, and of the processors by their ener
   CHECK(courses.at("GPU memory")[0].mean == 1);
 }
 
-TEST_CASE("usage: a later step goes on where the one before ended; nodes and ranks lie together") {
+TEST_CASE("usage: a later step goes on where the one before ended, nodes and ranks lie together") {
   Attempt attempt;
   attempt.file("samples-a.b.jsonl", "{\"t_s\": 10, \"cpu_s\": 10}\n");
   attempt.file("samples-a.b.1.jsonl", "{\"t_s\": 4, \"cpu_s\": 8}\n");

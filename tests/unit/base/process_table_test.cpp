@@ -35,7 +35,7 @@ TEST_CASE("process table: the two ways to list children agree, and a zombie has 
   CHECK(children_of(child).empty());
 }
 
-TEST_CASE("process table: a name may hold blanks and parentheses; a short line is no process") {
+TEST_CASE("process table: a name may hold blanks and parentheses, a short line is no process") {
   const FakeHost host;
   host.put("proc/42/stat",
            "42 (a) (b\nc) R 41 40 39 0 -1 4194304 97 0 0 0 6 1 2 3 20 0 4 0 777 3133440 12 "

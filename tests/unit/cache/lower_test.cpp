@@ -99,7 +99,7 @@ TEST_CASE("lower: a tree of one's own may hold what lies beneath") {
   CHECK(stack.open().find_tree(tree.digest));
 }
 
-TEST_CASE("lower: what is damaged there counts as absent and stays; one's own is taken instead") {
+TEST_CASE("lower: what is damaged there counts as absent and stays, one's own is taken instead") {
   Stack stack;
   cache::Object object;
   {

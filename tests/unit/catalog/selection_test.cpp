@@ -95,7 +95,7 @@ TEST_CASE("selection: @last is the newest run that has ended and that somebody r
   CHECK(runs.ids(id(11) + "..@last").size() == 4);
 }
 
-TEST_CASE("selection: what has not ended, or has no record, is not @last; @running is the first") {
+TEST_CASE("selection: what has not ended, or has no record, is not @last, @running is the first") {
   Selections runs;
   CHECK(runs.error("@running").kind() == ErrorKind::not_found);
   CHECK(contains(runs.error("@running").hint(), "@last"));

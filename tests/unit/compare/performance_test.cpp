@@ -208,7 +208,7 @@ TEST_CASE("performance: what only one side has is inconclusive and told") {
 }
 
 TEST_CASE(
-    "performance: without a metric of it nothing is judged; nor are runs that are not complete") {
+    "performance: without a metric of it nothing is judged, nor are runs that are not complete") {
   const auto bare = compare_two(timed({}), timed({}), judging({"loss"}));
   CHECK(bare.performance_verdict == Verdict::inconclusive);
   CHECK(contains(bare.performance_reason, "no metric of performance"));

@@ -85,7 +85,7 @@ TEST_CASE("store: the key is what the facts hash to, so that a lock explains it"
   CHECK(env::layer_key(lock.kind, edited) != lock.key);
 }
 
-TEST_CASE("store: source, options, variables, and layers before change the key; names do not") {
+TEST_CASE("store: source, options, variables, and layers before change the key, names do not") {
   Shop shop;
   const auto key = [&](const spec::EnvironmentSpec& spec) {
     return shop.store().lock(spec, shop.recipe()).layers.back().key.hex;

@@ -373,7 +373,7 @@ TEST_CASE("fetched source: git's own server and plain files over http serve as w
 }
 
 TEST_CASE(
-    "fetched source: an archive with its digest needs no lock; its one folder is the source") {
+    "fetched source: an archive with its digest needs no lock, its one folder is the source") {
   Shop shop;
   shop.shell("made/thing-1.0", Shop::makefile_saying("archived"));
   shop.shell("made", "tar czf ../thing-1.0.tar.gz thing-1.0");
@@ -401,7 +401,7 @@ TEST_CASE("fetched source: all files of an archive have one time: what it has re
 }
 
 TEST_CASE(
-    "fetched source: an archive of many folders is the source itself; \"path\" leads within") {
+    "fetched source: an archive of many folders is the source itself, \"path\" leads within") {
   Shop shop;
   shop.shell("made/sub", Shop::makefile_saying("within"));
   shop.shell("made", "echo x >README; tar cJf ../flat.tar.xz README sub");

@@ -94,7 +94,7 @@ TEST_CASE("http: a status is told by its name, with what to do") {
   CHECK(c.to.writes == 0);
 }
 
-TEST_CASE("http: Retry-After is read as seconds and as a date; one in the past is now") {
+TEST_CASE("http: Retry-After is read as seconds and as a date, one in the past is now") {
   Case c;
   const auto [value, least, most] =
       GENERATE(table<std::string, std::chrono::milliseconds, std::chrono::milliseconds>({

@@ -26,7 +26,7 @@ void put_driver(const FakeHost& host, const std::string& device, const std::stri
 
 }  // namespace
 
-TEST_CASE("links: a network device tells state, speed and driver; one that is down no speed") {
+TEST_CASE("links: a network device tells state, speed and driver, one that is down no speed") {
   FakeHost host;
   host.put("sys/class/net/eth0/operstate", "up\n");
   host.put("sys/class/net/eth0/speed", "25000\n");
