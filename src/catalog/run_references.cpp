@@ -138,7 +138,7 @@ spec::MetricSpec metric_to_rank_by(const std::vector<RunRow>& runs, const Asked&
   const spec::RunPlan read = spec::parse_run_plan(*plan, newest.id);
   const spec::Recipe recipe = spec::parse_recipe(read.recipe_text, newest.id);
   for (const spec::MetricSpec& metric : recipe.metrics) {
-    if (metric.target || metric.better != spec::Better::none) return metric;
+    if (metric.better != spec::Better::none) return metric;  // a target has one, too
   }
   throw Error(ErrorKind::usage,
               asked.place("@best") + "no metric of the recipe '" + recipe.name +
@@ -170,9 +170,8 @@ std::optional<JudgedValue> judged_value(Database& database,
 /// Of equally good runs the newest.
 RunRow resolve_best(Database& database, const Asked& asked) {
   const Condition well{
-      "run.state in ('ok', 'imported') and run.n not in (select run from run_parameter where name "
-      "= "
-      "'perturb_1ulp' and value not in ('', '0'))",
+      "run.state in ('ok', 'imported') and run.n not in (select run from run_parameter "
+      "where name = 'perturb_1ulp' and value not in ('', '0'))",
       {}};
   std::vector<RunRow> runs = fitting(database, both(well, asked.filter), {oldest_first, {}});
   std::erase_if(runs, [](const RunRow& run) { return !is_requested(run); });

@@ -1,4 +1,4 @@
-#include "selection.hpp"
+#include "run_keys.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
@@ -91,12 +91,7 @@ std::string previous_run(const fs::path& home) {
 }
 
 SelectionNames names_in(Database& database) {
-  return {[&database](std::string_view name) {
-            return !texts_of(database,
-                             "select name from run_parameter where name = ? limit 1",
-                             std::string(name))
-                        .empty();
-          },
+  return {[&database](std::string_view name) { return has_parameter(database, name); },
           [&database] { return saved_selections(database.path().parent_path()); }};
 }
 
