@@ -72,7 +72,8 @@ struct AssetScript {
 /// Where a model's code comes from.
 struct CodeSource {
   std::string git{};
-  std::string commit{};  ///< 40 hexadecimal digits
+  std::string commit{};  ///< 40 hexadecimal digits; empty where the code is open
+  std::string open{};    ///< why no commit is known; such a model can be described but not executed
   std::vector<std::string> patches{};
 
   bool operator==(const CodeSource&) const = default;
@@ -107,6 +108,8 @@ struct Asset {
   std::string format{};
   std::optional<EnvironmentSpec> environment{};
   std::map<std::string, std::string> parameters{};  ///< descriptive: name -> JSON text of the value
+  /// Members of the document that begin with "x-": name -> JSON text of the value.
+  std::map<std::string, std::string> extensions{};
 
   bool operator==(const Asset&) const = default;
 };

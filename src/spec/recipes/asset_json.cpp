@@ -38,8 +38,14 @@ CodeSource read_code(JsonReader reader) {
   JsonReader git = reader.required("git");
   code.git = git.string();
   if (git.is_string()) check_url(code.git, git);
-  JsonReader commit = reader.required("commit");
+  JsonReader open = reader.optional("open");
+  code.open = open.string();
+  if (open.exists() && code.open.empty())
+    open.problem("must not be empty", "say why no commit is known");
+  JsonReader commit = code.open.empty() ? reader.required("commit") : reader.optional("commit");
   code.commit = commit.string();
+  if (commit.exists() && !code.open.empty())
+    commit.problem("must not stand beside \"open\"", "remove \"open\": the commit is known");
   if (commit.is_string() && (code.commit.size() != commit_length || !is_hexadecimal(code.commit))) {
     commit.problem("'" + code.commit + "' is not a commit of 40 hexadecimal digits",
                    "a branch or a tag may change; name the commit");
@@ -76,7 +82,9 @@ ordered_json json_of(const Access& access) {
 }
 
 ordered_json json_of(const CodeSource& code) {
-  ordered_json json = {{"git", code.git}, {"commit", code.commit}};
+  ordered_json json = {{"git", code.git}};
+  put(json, "commit", code.commit);
+  put(json, "open", code.open);
   put(json, "patches", code.patches);
   return json;
 }
@@ -103,6 +111,8 @@ Asset parse_asset(std::string_view text, const std::string& origin) {
   if (environment.exists()) asset.environment = read_environment_spec(environment);
   for (auto& [name, value] : root.optional("parameters").members())
     asset.parameters[name] = base::canonical_json(value.json());
+  for (auto& [name, value] : root.members())
+    if (name.starts_with("x-")) asset.extensions[name] = base::canonical_json(value.json());
   root.finish();
   document.finish();
   return asset;
@@ -125,6 +135,8 @@ nlohmann::ordered_json to_json(const Asset& asset) {
   if (asset.environment) json["environment"] = to_json(*asset.environment);
   for (const auto& [name, value] : asset.parameters)
     json["parameters"][name] = ordered_json::parse(value);
+  for (const auto& [name, value] : asset.extensions)
+    json[name] = ordered_json::parse(value);
   return json;
 }
 

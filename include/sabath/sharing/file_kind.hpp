@@ -1,0 +1,15 @@
+#pragma once
+
+#include <sabath/exchange/document_kind.hpp>
+
+#include <filesystem>
+
+namespace sabath::sharing {
+
+/// Recognises a file or a folder by its content: a zip file is a crate, a folder with
+/// `ro-crate-metadata.json` is one too, a JSON document is what its members say, and any other text
+/// is a table. A folder with documents of the Python SABATH is `upstream`. Throws Error{not_found}
+/// where nothing is there, Error{usage} with the known kinds for what is not recognised.
+exchange::DocumentKind kind_of_file(const std::filesystem::path& path);
+
+}  // namespace sabath::sharing

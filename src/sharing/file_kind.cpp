@@ -1,0 +1,57 @@
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+#include <sabath/base/text/text_table.hpp>
+#include <sabath/sharing/file_kind.hpp>
+
+#include <algorithm>
+#include <optional>
+
+namespace sabath::sharing {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Error;
+using base::ErrorKind;
+using exchange::DocumentKind;
+
+constexpr std::string_view zip_mark = "PK";
+
+[[noreturn]] void throw_unknown(const fs::path& path) {
+  throw Error(ErrorKind::usage,
+              base::printable(path.string()) + ": no kind of document that sabath knows",
+              "name the kind with --from; 'sabath help import' lists them");
+}
+
+bool has_upstream_documents(const fs::path& folder) {
+  std::error_code code;
+  for (const auto& entry : fs::recursive_directory_iterator(folder, code)) {
+    if (entry.path().extension() != ".json" || !entry.is_regular_file(code)) continue;
+    if (exchange::kind_of_document(base::read_file(entry.path()), entry.path().string()) ==
+        DocumentKind::upstream)
+      return true;
+  }
+  return false;
+}
+
+DocumentKind kind_of_folder(const fs::path& folder) {
+  std::error_code code;
+  if (fs::exists(folder / "ro-crate-metadata.json", code)) return DocumentKind::crate;
+  if (fs::exists(folder / "recipe.json", code)) return DocumentKind::recipe;
+  if (has_upstream_documents(folder)) return DocumentKind::upstream;
+  throw_unknown(folder);
+}
+
+}  // namespace
+
+DocumentKind kind_of_file(const fs::path& path) {
+  std::error_code code;
+  if (fs::is_directory(path, code)) return kind_of_folder(path);
+  const std::string text = base::read_file(path);
+  if (text.starts_with(zip_mark)) return DocumentKind::crate;
+  const std::size_t first = text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
+  if (first == std::string::npos || text[first] != '{') return DocumentKind::table;
+  if (const auto kind = exchange::kind_of_document(text, path.string())) return *kind;
+  throw_unknown(path);
+}
+
+}  // namespace sabath::sharing

@@ -1,0 +1,25 @@
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+#include <sabath/sharing/file_kind.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <filesystem>
+
+using namespace sabath;
+using exchange::DocumentKind;
+using sharing::kind_of_file;
+
+TEST_CASE("files and folders are recognised by their content") {
+  base::TempDir folder(std::filesystem::temp_directory_path());
+  const auto at = [&](const char* name) { return folder.path() / name; };
+  base::write_file_atomically(at("t.csv"), "a,b\n1,2\n");
+  base::write_file_atomically(at("c.zip"), "PK\x03\x04");
+  base::write_file_atomically(at("a.json"), R"( {"schema":1,"kind":"dataset"})");
+  base::write_file_atomically(at("other.json"), "{}");
+  CHECK(kind_of_file(at("t.csv")) == DocumentKind::table);
+  CHECK(kind_of_file(at("c.zip")) == DocumentKind::crate);
+  CHECK(kind_of_file(at("a.json")) == DocumentKind::asset);
+  CHECK_THROWS_AS(kind_of_file(at("other.json")), base::Error);
+  CHECK_THROWS_AS(kind_of_file(at("none.csv")), base::Error);
+}
