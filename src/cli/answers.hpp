@@ -18,6 +18,7 @@
 #include <sabath/env/prefix_image.hpp>
 #include <sabath/home/run_statements.hpp>
 #include <sabath/home/run_trash.hpp>
+#include <sabath/sharing/import_documents.hpp>
 #include <sabath/spec/collection.hpp>
 #include <sabath/spec/comparison.hpp>
 #include <sabath/spec/explanation.hpp>
@@ -141,6 +142,7 @@ std::string json_answer(const spec::RunRecord& record,
                         const spec::WholeSummaries& whole,
                         const std::vector<home::RunStatement>& said = {});
 std::string json_answer(const CareAnswer& answer);
+std::string json_answer(const std::vector<sharing::MadeDocument>& made);
 std::string json_answer(const std::vector<home::Removal>& removals);
 /// Returns an observer that writes what the library reports as JSON lines with a "type":
 /// "progress", "note" or "warning". Progress of one task comes twice a second at most, and when it

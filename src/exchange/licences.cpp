@@ -82,21 +82,21 @@ constexpr auto spellings = std::to_array<std::pair<string_view, string_view>>({
 
 /// "by-sa", "4.0" of "cc-by-sa-4.0" and its spellings.
 std::string creative_commons(std::string text) {
-  constexpr auto words = std::to_array<std::pair<string_view, string_view>>(
-      {{"creative-commons", "cc"},
-       {"attribution", "by"},
-       {"noncommercial", "nc"},
-       {"non-commercial", "nc"},
-       {"noderivatives", "nd"},
-       {"noderivs", "nd"},
-       {"no-derivatives", "nd"},
-       {"sharealike", "sa"},
-       {"share-alike", "sa"},
-       {"-international", ""},
-       {"-unported", ""},
-       {"-public-license", ""},
-       {"-license", ""},
-       {"-generic", ""}});
+  constexpr auto words =
+      std::to_array<std::pair<string_view, string_view>>({{"creative-commons", "cc"},
+                                                          {"attribution", "by"},
+                                                          {"noncommercial", "nc"},
+                                                          {"non-commercial", "nc"},
+                                                          {"noderivatives", "nd"},
+                                                          {"noderivs", "nd"},
+                                                          {"no-derivatives", "nd"},
+                                                          {"sharealike", "sa"},
+                                                          {"share-alike", "sa"},
+                                                          {"-international", ""},
+                                                          {"-unported", ""},
+                                                          {"-public-license", ""},
+                                                          {"-license", ""},
+                                                          {"-generic", ""}});
   for (const auto& [word, part] : words) {
     if (const auto at = text.find(word); at != std::string::npos)
       text.replace(at, word.size(), part);

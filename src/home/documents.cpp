@@ -77,6 +77,15 @@ spec::Asset load_asset(const fs::path& file) {
   return spec::parse_asset(base::read_file(file), file.string());
 }
 
+bool is_called(const spec::Asset& asset, std::string_view name) {
+  if (asset.name == name) return true;
+  const auto former = spec::former_names(asset);
+  return std::ranges::find(former, name) != former.end();
+}
+bool is_called(const spec::Recipe& recipe, std::string_view name) {
+  return recipe.name == name;
+}
+
 /// The document called `name` of the first folder that has one. A file that bears the name is
 /// looked at before its neighbours, which need not be read then; only that one must be right.
 template <class Document, class List, class Stem, class Load>
@@ -94,7 +103,7 @@ Document named(std::string_view noun,
     for (const fs::path& file : files) {
       try {
         Document document = load(file);
-        if (document.name == name) return document;
+        if (is_called(document, name)) return document;
         known.push_back(document.name);
       } catch (const Error&) {
         if (stem_of(file) == name) throw;

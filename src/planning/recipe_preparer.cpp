@@ -60,6 +60,21 @@ std::map<std::string, std::string> what_cannot_fit(const RunRequest& request,
   return problems;
 }
 
+/// Code without a commit would be other code tomorrow.
+void refuse_open_code(const spec::Recipe& recipe, const home::Documents& documents) {
+  if (recipe.model.empty()) return;
+  try {
+    const spec::Asset model = documents.asset(recipe.model);
+    if (!model.code || model.code->open.empty()) return;
+    throw Error(ErrorKind::usage,
+                "recipe '" + recipe.name + "': the code of its model '" + model.name +
+                    "' has no commit: " + model.code->open,
+                "import its document again with --commit and the 40 digits of a commit");
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::not_found) throw;  // a model may have no document
+  }
+}
+
 }  // namespace
 
 RecipePreparer::RecipePreparer(Tools tools, home::Folders folders, MakeAsset make_asset)
@@ -178,6 +193,7 @@ PreparedRecipe RecipePreparer::prepare(
     const spec::ParameterValues values = resolve_parameters(one.recipe, one.set, one.named);
     check_due(one, values);
     check_code(one);
+    refuse_open_code(one.recipe, tools_.documents);
     if (one.recipe.parameter_file) write_parameter_file(one.recipe, values);  // if it can be
     if (!request.placement.elsewhere) {
       problems.merge(what_cannot_fit(one, values, tools_.processes));

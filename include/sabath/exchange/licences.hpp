@@ -5,9 +5,9 @@
 
 namespace sabath::exchange {
 
-/// Returns the SPDX identifier that a text means: an identifier in any case, the address of a
-/// licence at spdx.org, creativecommons.org, choosealicense.com, opensource.org or apache.org, or a
-/// common spelling such as "CC BY 4.0". Returns "" for any other text.
+/// Returns the SPDX identifier that a text means. Knows identifiers in any case, and common
+/// spellings such as "CC BY 4.0". Knows addresses at spdx.org, creativecommons.org,
+/// choosealicense.com, opensource.org and apache.org. Returns "" for any other text.
 std::string spdx_id(std::string_view text);
 
 /// The address of a licence at spdx.org.

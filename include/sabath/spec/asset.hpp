@@ -114,6 +114,9 @@ struct Asset {
   bool operator==(const Asset&) const = default;
 };
 
+/// Names that a document had before it was imported: it is found by them, too.
+std::vector<std::string> former_names(const Asset& asset);
+
 /// Reads an asset document strictly. `origin` (a path) begins every message. Throws Error{usage}
 /// with all problems.
 Asset parse_asset(std::string_view text, const std::string& origin);

@@ -70,7 +70,8 @@ class Distribution {
     if (file.sources.empty()) return note("'" + printable(id) + "' has no address: left out");
     file.path = path_of(node, addresses.front(), id);
     file.digests = digests_of(node, id);
-    if (file.digests.empty()) file.size_bytes = size_in(text_in(terms_.member(node, "contentSize")));
+    if (file.digests.empty())
+      file.size_bytes = size_in(text_in(terms_.member(node, "contentSize")));
     if (contained_in_.contains(id)) file.unpack = packing(type, file.path, id);
     imported_.asset.files.push_back(std::move(file));
   }
@@ -80,7 +81,7 @@ class Distribution {
     std::string kind = packing_of(type, path);
     if (kind == "gz" && type == "application/gzip") kind = path.ends_with(".tar.gz") ? "tar" : "gz";
     if (kind.empty())
-      note("'" + printable(id) + "' has parts, but is no known kind of archive: it stays packed");
+      note("'" + printable(id) + "' has parts, but its kind of archive is unknown: it stays packed");
     return kind;
   }
 
@@ -175,7 +176,8 @@ class Distribution {
       return;
     }
     for (const std::string& pattern : patterns) {
-      const auto found = origin_.local_files ? origin_.local_files(pattern) : std::vector<std::string>{};
+      const auto found =
+          origin_.local_files ? origin_.local_files(pattern) : std::vector<std::string>{};
       if (found.empty())
         note("file set '" + printable(pattern) + "': no file of the document's folder matches");
       for (const std::string& path : found)

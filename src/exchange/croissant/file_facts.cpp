@@ -5,12 +5,12 @@
 #include <sabath/base/text/numbers.hpp>
 #include <sabath/base/text/pieces.hpp>
 
-#include <arpa/inet.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>
+
+#include <arpa/inet.h>
 
 namespace sabath::exchange {
 namespace {

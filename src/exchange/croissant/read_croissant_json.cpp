@@ -21,7 +21,6 @@ using base::printable;
 using nlohmann::json;
 using std::string_view;
 
-
 /// Terms that become a part of the asset.
 constexpr auto understood = std::to_array<string_view>({"@context",
                                                         "@id",
@@ -42,7 +41,9 @@ constexpr auto understood = std::to_array<string_view>({"@context",
                                                         "url",
                                                         "version"});
 
-[[noreturn]] void refuse(const std::string& name, const std::string& problem, const std::string& hint) {
+[[noreturn]] void refuse(const std::string& name,
+                         const std::string& problem,
+                         const std::string& hint) {
   throw base::Error(base::ErrorKind::usage, name + ": " + problem, hint);
 }
 
@@ -66,12 +67,13 @@ void read_licence(const json& root, const Terms& terms, ImportedAsset& imported)
     imported.notes.emplace_back("no licence is stated");
   } else if (id.empty()) {
     imported.notes.push_back("licence '" + printable(text).substr(0, 120) +
-                             "' is no SPDX licence: kept as it is");
+                             "' is not one of SPDX: kept");
   }
 }
 
 bool is_identifier(const std::string& text) {
-  static const base::Form form("(?:(?:https?://(?:dx\\.)?doi\\.org/|doi:)10\\..+|ark:.+|10\\.\\d{4,9}/.+)");
+  static const base::Form form(
+      "(?:(?:https?://(?:dx\\.)?doi\\.org/|doi:)10\\..+|ark:.+|10\\.\\d{4,9}/.+)");
   return form.matches(text);
 }
 
@@ -169,7 +171,9 @@ std::string kept_document(json document, const spec::Asset& asset, const std::st
 
 }  // namespace
 
-ImportedAsset read_croissant(string_view text, const std::string& name, const CroissantOrigin& origin) {
+ImportedAsset read_croissant(string_view text,
+                             const std::string& name,
+                             const CroissantOrigin& origin) {
   base::JsonDocument document = base::JsonDocument::parse(text, name);
   document.finish();
   const json& root = document.root().json();
@@ -182,7 +186,8 @@ ImportedAsset read_croissant(string_view text, const std::string& name, const Cr
   imported.asset.withdrawn = text_in(terms.member(root, "sabath:withdrawn"));
   note_unknown(root, terms, imported);
   explain_absence(imported);
-  imported.asset.extensions[kept_extension] = kept_document(root, imported.asset, origin.folder_url);
+  imported.asset.extensions[kept_extension] =
+      kept_document(root, imported.asset, origin.folder_url);
   if (root.contains(patch_term)) imported.asset = patched(imported.asset, root[patch_term], name);
   if (!origin.is_local) check_addresses(imported.asset, name);
   note_digests(imported);

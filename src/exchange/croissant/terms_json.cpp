@@ -74,9 +74,8 @@ const json& Terms::member(const json& node, string_view name) const {
 
 bool Terms::is_a(const json& node, string_view type) const {
   if (!node.is_object() || !node.contains("@type")) return false;
-  return std::ranges::any_of(texts_in(node["@type"]), [&](const std::string& one) {
-    return short_name(one) == type;
-  });
+  return std::ranges::any_of(texts_in(node["@type"]),
+                             [&](const std::string& one) { return short_name(one) == type; });
 }
 
 std::string text_in(const json& value) {

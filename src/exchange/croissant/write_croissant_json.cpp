@@ -52,13 +52,18 @@ json context() {
                 {"dataType", {{"@id", "cr:dataType"}, {"@type", "@vocab"}}},
                 {"examples", {{"@id", "cr:examples"}, {"@type", "@json"}}},
                 {patch_term, {{"@id", patch_term}, {"@type", "@json"}}}};
-  for (const char* term :
-       {"annotation", "arrayShape", "citeAs",     "column",    "containedIn", "equivalentProperty",
-        "excludes",   "extract",    "field",      "fileObject", "fileProperty", "fileSet",
-        "format",     "includes",   "isArray",    "isLiveDataset", "jsonPath", "key",
-        "md5",        "parentField", "readLines", "recordSet", "references",  "regex",
-        "repeated",   "replace",    "samplingRate", "sdVersion", "separator", "source",
-        "subField",   "transform",  "unArchive",  "value"})
+  for (const char* term : {"annotation",    "arrayShape",   "citeAs",
+                           "column",        "containedIn",  "equivalentProperty",
+                           "excludes",      "extract",      "field",
+                           "fileObject",    "fileProperty", "fileSet",
+                           "format",        "includes",     "isArray",
+                           "isLiveDataset", "jsonPath",     "key",
+                           "md5",           "parentField",  "readLines",
+                           "recordSet",     "references",   "regex",
+                           "repeated",      "replace",      "samplingRate",
+                           "sdVersion",     "separator",    "source",
+                           "subField",      "transform",    "unArchive",
+                           "value"})
     terms[term] = std::string("cr:") + term;
   return terms;
 }
@@ -212,7 +217,8 @@ json patch_for(const json& root, const spec::Asset& asset, const json& kept) {
   origin.is_local = true;
   if (kept.is_object()) origin.folder_url = kept.value("folder", "");
   const json members = members_of(asset);
-  const json found = members_of(read_croissant(base::canonical_json(root), asset.name, origin).asset);
+  const json found =
+      members_of(read_croissant(base::canonical_json(root), asset.name, origin).asset);
   json patch = merge_patch_of(found, members);
   if (kept.is_null()) return patch;
   patch.erase(kept_extension);
@@ -242,12 +248,14 @@ std::vector<std::string> missing_for_croissant(const spec::Asset& asset) {
   need(!asset.license.empty(), "license: an SPDX identifier such as CC-BY-4.0");
   need(has_page, "homepage or identifier: the address of a page about the data");
   need(!said_elsewhere(asset, "creator").is_null(), "creator: the member 'x-creator'");
-  need(!said_elsewhere(asset, "datePublished").is_null(), "datePublished: the member 'x-datePublished'");
+  need(!said_elsewhere(asset, "datePublished").is_null(),
+       "datePublished: the member 'x-datePublished'");
   need(!asset.generate, "files: a stage computes them; no source has them");
   need(asset.list.empty(), "files: a list names them; its files have no digests here");
-  need(!has_file_without(asset, [](const spec::AssetFile& file) { return !file.sources.empty(); }) ||
-           !asset.base.empty(),
-       "sources: a file has none");
+  need(
+      !has_file_without(asset, [](const spec::AssetFile& file) { return !file.sources.empty(); }) ||
+          !asset.base.empty(),
+      "sources: a file has none");
   need(!has_file_without(asset,
                          [](const spec::AssetFile& file) {
                            return std::ranges::any_of(file.digests, [](const base::Digest& one) {

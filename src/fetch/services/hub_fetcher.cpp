@@ -26,22 +26,28 @@ struct HubUrl {
 [[noreturn]] void malformed(const std::string& url) {
   throw base::Error(base::ErrorKind::usage,
                     url + ": malformed URL",
-                    "hf://datasets/ORG/NAME@REVISION/PATH, or hf://ORG/NAME for a model");
+                    "hf://datasets/ORG/NAME@REVISION/PATH, or hf://ORG/NAME for a model; a '/' in "
+                    "REVISION is %2F");
 }
 
 HubUrl parse_hub_url(const std::string& url) {
   static const base::Form form(
       "hf://(?:(datasets|models|spaces)/)?+([a-zA-Z0-9_.-]+)/([a-zA-Z0-9_.-]+)"
-      "(?:@([a-zA-Z0-9_.-]+))?(?:/((?s).*))?");
-  const auto parts = form.parts(url);
+      "(?:@((?:[a-zA-Z0-9_.-]|%2F)+))?(?:/((?s).*))?");
+  // Old data sets belong to nobody; a revision sets their name apart from a path.
+  static const base::Form old_form(
+      "hf://(datasets)/()([a-zA-Z0-9_.-]+)@([a-zA-Z0-9_.%-]+)(?:/((?s).*))?");
+  auto parts = form.parts(url);
+  if (!parts) parts = old_form.parts(url);
   if (!parts) malformed(url);
   HubUrl hub;
   if (!parts->at(1).empty()) hub.kind = parts->at(1);
   if (!parts->at(4).empty()) hub.revision = parts->at(4);
-  for (const std::string& name : {parts->at(2), parts->at(3), hub.revision}) {
+  for (const std::string& name : {parts->at(2), parts->at(3)}) {
     if (name == "." || name == "..") malformed(url);
   }
-  hub.id = parts->at(2) + "/" + parts->at(3);
+  if (!base::is_safe_relative_path(base::percent_decoded(hub.revision))) malformed(url);
+  hub.id = (parts->at(2).empty() ? "" : parts->at(2) + "/") + parts->at(3);
   hub.path = parts->at(5);
   if (!hub.path.empty() && !base::is_safe_relative_path(hub.path)) malformed(url);
   return hub;

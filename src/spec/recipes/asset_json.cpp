@@ -91,6 +91,17 @@ ordered_json json_of(const CodeSource& code) {
 
 }  // namespace
 
+std::vector<std::string> former_names(const Asset& asset) {
+  std::vector<std::string> names;
+  const auto upstream = asset.extensions.find("x-upstream");
+  if (upstream == asset.extensions.end()) return names;
+  const auto kept = nlohmann::json::parse(upstream->second, nullptr, false);
+  for (const char* key : {"file", "name"})
+    if (kept.is_object() && kept.contains(key) && kept[key].is_string())
+      names.push_back(kept[key].get<std::string>());
+  return names;
+}
+
 Asset parse_asset(std::string_view text, const std::string& origin) {
   base::JsonDocument document = open_document(text, origin);
   JsonReader root = document.root();

@@ -66,10 +66,10 @@ const std::string sha(64, 'a');
 }  // namespace
 
 TEST_CASE("croissant: a data set is described") {
-  const ImportedAsset imported = read(with(
-      R"([{"@type":"cr:FileObject","@id":"a.csv","contentUrl":"https://example.org/x/a.csv",)"
-      R"("contentSize":"12 B","sha256":")" +
-      sha + R"("}])"));
+  const ImportedAsset imported = read(
+      with(R"([{"@type":"cr:FileObject","@id":"a.csv","contentUrl":"https://example.org/x/a.csv",)"
+           R"("contentSize":"12 B","sha256":")" +
+           sha + R"("}])"));
   const spec::Asset& asset = imported.asset;
   CHECK(asset.name == "my-data-1");
   CHECK(asset.title == "My Data 1");
@@ -84,8 +84,8 @@ TEST_CASE("croissant: a data set is described") {
 
 TEST_CASE("croissant: a digest counts by its form") {
   const auto digests = [](const std::string& terms, const CroissantOrigin& origin) {
-    return read(with(R"([{"@type":"cr:FileObject","@id":"a","contentUrl":"https://e.org/a",)" + terms +
-                     "}]"),
+    return read(with(R"([{"@type":"cr:FileObject","@id":"a","contentUrl":"https://e.org/a",)" +
+                     terms + "}]"),
                 origin)
         .asset.files.at(0)
         .digests;
@@ -148,8 +148,9 @@ TEST_CASE("croissant: two files of one name stay apart") {
 
 TEST_CASE("croissant: repositories") {
   const auto list = [](const std::string& url) {
-    return read(with(R"([{"@type":"cr:FileObject","@id":"repo","encodingFormat":"git+https","contentUrl":")" +
-                     url + R"("}])"));
+    return read(with(
+        R"([{"@type":"cr:FileObject","@id":"repo","encodingFormat":"git+https","contentUrl":")" +
+        url + R"("}])"));
   };
   CHECK(list("https://huggingface.co/datasets/o/n/tree/refs%2Fconvert%2Fparquet").asset.list ==
         "hf://datasets/o/n@refs%2Fconvert%2Fparquet");
@@ -176,7 +177,8 @@ TEST_CASE("croissant: files of this machine and private addresses are a stranger
                           "git+file:///home/x.git",
                           "FILE:///etc/passwd"}) {
     CAPTURE(url);
-    const json root = with(R"([{"@type":"cr:FileObject","@id":"a","contentUrl":")" + std::string(url) + R"("}])");
+    const json root =
+        with(R"([{"@type":"cr:FileObject","@id":"a","contentUrl":")" + std::string(url) + R"("}])");
     CHECK_THROWS_AS(read(root), base::Error);
     CHECK_NOTHROW(read(root, here));
     json patched = document();
@@ -201,7 +203,8 @@ TEST_CASE("croissant: what is no data set is refused") {
 }
 
 TEST_CASE("croissant: a context is never fetched, and prefixes mean the same") {
-  json root = json::parse(R"({"@context": ["https://elsewhere.example.org/context", {"titel": "sc:name"}],
+  json root =
+      json::parse(R"({"@context": ["https://elsewhere.example.org/context", {"titel": "sc:name"}],
     "@type": "https://schema.org/Dataset", "titel": "x", "sc:description": "d", "http://schema.org/url": "https://e.org/",
     "schema:distribution": [{"@type": "ml:FileObject", "@id": "a", "sc:contentUrl": "https://e.org/a", "ml:md5":
     "d41d8cd98f00b204e9800998ecf8427e"}]})");
@@ -214,7 +217,8 @@ TEST_CASE("croissant: a context is never fetched, and prefixes mean the same") {
 }
 
 TEST_CASE("croissant: an export of what was imported keeps every term") {
-  json root = with(R"([{"@type":"cr:FileObject","@id":"a.csv","contentUrl":"data/a.csv","name":"a","description":"x"},
+  json root = with(
+      R"([{"@type":"cr:FileObject","@id":"a.csv","contentUrl":"data/a.csv","name":"a","description":"x"},
                        {"@type":"cr:FileSet","@id":"s","includes":"*"}])");
   root["recordSet"] = json::parse(R"([{"@type":"cr:RecordSet","@id":"r","data":[{"a":1.5}]}])");
   root["creator"] = {{"@type", "sc:Person"}, {"name", "Ada"}};
@@ -231,7 +235,8 @@ TEST_CASE("croissant: an import of an export is the asset, for the whole catalog
   for (const char* folder : {"catalog/datasets", "catalog/models"}) {
     for (const auto& entry : fs::directory_iterator(fs::path(SABATH_SOURCE_DIR) / folder)) {
       CAPTURE(entry.path());
-      const spec::Asset asset = spec::parse_asset(base::read_file(entry.path()), entry.path().string());
+      const spec::Asset asset =
+          spec::parse_asset(base::read_file(entry.path()), entry.path().string());
       const std::string written = write_croissant(asset);
       CHECK(written == write_croissant(asset));
       const spec::Asset again = read_croissant(written, "c.json", at_web).asset;
@@ -244,7 +249,8 @@ TEST_CASE("croissant: an import of an export is the asset, for the whole catalog
 
 TEST_CASE("croissant: what a complete document needs is named, and a draft says it") {
   spec::Asset asset = spec::parse_asset(
-      R"({"schema":1,"kind":"dataset","name":"x","files":[{"path":"a","sources":["https://e.org/a"]}]})", "a.json");
+      R"({"schema":1,"kind":"dataset","name":"x","files":[{"path":"a","sources":["https://e.org/a"]}]})",
+      "a.json");
   const auto missing = exchange::missing_for_croissant(asset);
   CHECK(missing.size() == 6);
   CHECK(json::parse(write_croissant(asset))["sabath:draft"].size() == 6);
@@ -268,7 +274,9 @@ TEST_CASE("croissant: published documents") {
     if (entry.path().extension() != ".json") continue;
     CAPTURE(entry.path());
     CroissantOrigin origin = here;
-    origin.local_files = [](const std::string&) { return std::vector<std::string>{"data/Clap.mp3"}; };
+    origin.local_files = [](const std::string&) {
+      return std::vector<std::string>{"data/Clap.mp3"};
+    };
     const std::string text = base::read_file(entry.path());
     const ImportedAsset imported = read_croissant(text, entry.path().filename(), origin);
     CHECK(imported.asset.withdrawn.empty());
@@ -280,10 +288,11 @@ TEST_CASE("croissant: published documents") {
 
 TEST_CASE("croissant: mutated documents give an asset or an error") {
   std::mt19937 random(7);  // NOLINT(cert-msc32-c,cert-msc51-cpp)
-  const std::string text = with(R"([{"@type":"cr:FileObject","@id":"z","contentUrl":["https://a.org/d.zip"],
+  const std::string text =
+      with(R"([{"@type":"cr:FileObject","@id":"z","contentUrl":["https://a.org/d.zip"],
     "encodingFormat":"application/zip","sha256":"x","contentSize":"1 B"},{"@type":"cr:FileSet","@id":"s","containedIn":{"@id":"z"}},
     {"@type":"cr:FileObject","@id":"r","encodingFormat":"git+https","contentUrl":"https://huggingface.co/datasets/o/n"}])")
-                               .dump();
+          .dump();
   constexpr std::string_view pieces = "{}[]\",:0@#%/\\.nulltrue-1e9";
   for (int round = 0; round < 2000; ++round) {
     std::string changed = text;

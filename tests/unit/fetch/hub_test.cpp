@@ -62,3 +62,20 @@ TEST_CASE("hub: it is not blamed for what others left") {
   CHECK(outcome.wrong_bytes == !gives_right);
   CHECK((to.content == (gives_right ? right : "")));
 }
+
+TEST_CASE("hub: a branch with slashes, and a data set without an organisation") {
+  Case c;
+  const std::string tree = "/tree/" + commit + "?recursive=true";
+  for (const std::string id : {"name", "org/name"}) {
+    const std::string api = "/api/datasets/" + id;
+    c.server.put(api + "/revision/refs%2Fconvert%2Fparquet", R"({"sha":")" + commit + R"("})");
+    c.server.put(api + tree, R"([{"type":"file","path":"a.parquet","size":1}])");
+    const auto files = c.hub->list(
+        "hf://datasets/" + id + "@refs%2Fconvert%2Fparquet", std::nullopt, c.observer, {});
+    REQUIRE(files.size() == 1);
+    CHECK(files[0].path == "a.parquet");
+  }
+  for (const char* url :
+       {"hf://datasets/name@..%2F..%2Fx", "hf://datasets/o/n@%2F", "hf://datasets/o/n@a%00"})
+    CHECK_THROWS_AS(c.hub->list(url, std::nullopt, c.observer, {}), base::Error);
+}

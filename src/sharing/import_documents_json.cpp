@@ -1,0 +1,215 @@
+#include "local_files.hpp"
+
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+#include <sabath/base/text/codes.hpp>
+#include <sabath/base/text/json_reader.hpp>
+#include <sabath/base/text/text_table.hpp>
+#include <sabath/exchange/croissant.hpp>
+#include <sabath/exchange/upstream.hpp>
+#include <sabath/sharing/import_documents.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <map>
+
+namespace sabath::sharing {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Error;
+using base::ErrorKind;
+using base::printable;
+using exchange::DocumentKind;
+using exchange::ImportedAsset;
+
+/// Assets and recipes that are to be written.
+struct Import {
+  std::vector<ImportedAsset> assets{};
+  std::vector<exchange::UpstreamImport::Recipe> recipes{};
+};
+
+std::string folder_url(const DocumentRequest& request) {
+  if (!request.url.empty()) return request.url.substr(0, request.url.rfind('/') + 1);
+  const fs::path folder = fs::absolute(request.place).parent_path();
+  return "file://" + base::percent_encoded(folder.string(), "-._~/") + "/";
+}
+
+Import read_croissant(const DocumentRequest& request) {
+  exchange::CroissantOrigin origin;
+  origin.folder_url = folder_url(request);
+  origin.is_local = request.url.empty();
+  origin.trusts_form = request.trusts_form;
+  if (origin.is_local) {
+    const fs::path folder = fs::absolute(request.place).parent_path();
+    origin.local_files = [folder](const std::string& pattern) {
+      return files_matching(folder, pattern);
+    };
+  }
+  const std::string name = request.url.empty() ? request.place.string() : request.url;
+  return {{exchange::read_croissant(base::read_file(request.place), name, origin)}, {}};
+}
+
+Import read_upstream(const DocumentRequest& request) {
+  std::vector<exchange::UpstreamDocument> documents;
+  std::error_code code;
+  if (fs::is_directory(request.place, code)) {
+    for (const fs::path& file : json_files(request.place))
+      documents.push_back({file.stem(), base::read_file(file)});
+  } else {
+    documents.push_back({request.place.stem(), base::read_file(request.place)});
+  }
+  exchange::UpstreamImport read = exchange::read_upstream(documents, request.commit);
+  return {std::move(read.assets), std::move(read.recipes)};
+}
+
+Import read_asset(const DocumentRequest& request) {
+  ImportedAsset imported;
+  imported.asset = spec::parse_asset(base::read_file(request.place), request.place.string());
+  return {{std::move(imported)}, {}};
+}
+
+Import read(const DocumentRequest& request) {
+  switch (request.kind) {
+    case DocumentKind::croissant:
+      return read_croissant(request);
+    case DocumentKind::upstream:
+      return read_upstream(request);
+    case DocumentKind::asset:
+      return read_asset(request);
+    default:
+      throw Error(ErrorKind::usage,
+                  printable(request.place.string()) + ": documents of the kind '" +
+                      std::string(spec::to_string(request.kind)) + "' cannot be imported",
+                  "sabath help import lists the kinds");
+  }
+}
+
+/// The digests of all files; nothing where a file has none: then the bytes are unknown.
+std::vector<std::string> bytes_of(const spec::Asset& asset) {
+  std::vector<std::string> digests;
+  for (const auto* files : {&asset.files, &asset.manifest}) {
+    for (const spec::AssetFile& file : *files) {
+      if (file.digests.empty()) return {};
+      digests.push_back(file.digests.front().text());
+    }
+  }
+  std::ranges::sort(digests);
+  return digests;
+}
+
+std::vector<std::string> assets_with_bytes_of(const spec::Asset& asset,
+                                              const std::vector<home::AssetDocument>& known) {
+  std::vector<std::string> names;
+  const auto bytes = bytes_of(asset);
+  for (const home::AssetDocument& one : known)
+    if (!bytes.empty() && one.asset.name != asset.name && bytes_of(one.asset) == bytes)
+      names.push_back(one.asset.name);
+  return names;
+}
+
+std::string version_text(const spec::Asset& asset) {
+  return asset.version.empty() ? "" : "@" + asset.version;
+}
+
+/// Throws where another document of the home, or one of the same version, has the name. Notes one
+/// that is hidden from now on.
+void refuse_other(const spec::Asset& asset,
+                  MadeDocument& made,
+                  const std::vector<home::AssetDocument>& known) {
+  const auto same = std::ranges::find_if(
+      known, [&](const home::AssetDocument& one) { return one.asset.name == asset.name; });
+  if (same == known.end()) return;
+  if (same->path != made.path && same->asset.version != asset.version) {
+    made.notes.push_back("it hides '" + asset.name + version_text(same->asset) + "' of " +
+                         printable(same->path.string()) + "; --name gives it another name");
+    return;
+  }
+  const bool has_other_bytes = bytes_of(same->asset) != bytes_of(asset);
+  throw Error(ErrorKind::usage,
+              "asset '" + made.name + version_text(same->asset) + "' is there with other " +
+                  (has_other_bytes ? "files" : "words") + ": " + printable(same->path.string()),
+              "--name gives it another name, --replace replaces what is in your home");
+}
+
+MadeDocument prepared(ImportedAsset& imported,
+                      const DocumentRequest& request,
+                      const home::Folders& folders,
+                      const std::vector<home::AssetDocument>& known) {
+  if (!request.name.empty()) imported.asset.name = request.name;
+  MadeDocument made;
+  made.kind = to_string(imported.asset.kind);
+  made.name = imported.asset.name;
+  made.version = imported.asset.version;
+  made.path = folders.home / "assets" / (made.name + ".json");
+  made.text = base::pretty_json(spec::to_json(imported.asset));
+  made.notes = imported.notes;
+  const spec::Asset as_written = spec::parse_asset(made.text, made.path.string());
+  for (const home::AssetDocument& one : known)
+    if (one.asset == as_written) made.was_there = true;
+  if (!made.was_there && !request.replaces) refuse_other(imported.asset, made, known);
+  made.same_as = assets_with_bytes_of(imported.asset, known);
+  return made;
+}
+
+MadeDocument prepared_recipe(const exchange::UpstreamImport::Recipe& recipe,
+                             const DocumentRequest& request,
+                             const home::Folders& folders) {
+  MadeDocument made;
+  made.kind = "recipe";
+  made.name = recipe.name;
+  made.path = folders.home / "recipes" / recipe.name / "recipe.json";
+  made.text = recipe.document;
+  std::error_code code;
+  if (!fs::exists(made.path, code)) return made;
+  made.was_there = base::read_file(made.path) == made.text;
+  if (!made.was_there && !request.replaces)
+    throw Error(
+        ErrorKind::usage,
+        "recipe '" + made.name + "' is there with other content: " + printable(made.path.string()),
+        "--replace replaces it");
+  return made;
+}
+
+/// A data set that is called like a model of the home gets another name.
+void keep_name_apart(ImportedAsset& imported, const std::vector<home::AssetDocument>& known) {
+  spec::Asset& asset = imported.asset;
+  for (const home::AssetDocument& one : known) {
+    if (one.asset.name != asset.name || one.asset.kind == asset.kind) continue;
+    asset.name += asset.kind == spec::AssetKind::dataset ? "-data" : "-model";
+    imported.notes.push_back("the name is taken by a " + std::string(to_string(one.asset.kind)) +
+                             ": it is called '" + asset.name + "'");
+    return;
+  }
+}
+
+void write(const MadeDocument& made) {
+  if (made.was_there) return;
+  base::make_directories(made.path.parent_path());
+  base::write_file_atomically(made.path, made.text);
+}
+
+}  // namespace
+
+std::vector<MadeDocument> import_documents(const DocumentRequest& request,
+                                           const home::Folders& folders,
+                                           const home::Documents& documents) {
+  Import import = read(request);
+  if (!request.name.empty() && import.assets.size() + import.recipes.size() != 1)
+    throw Error(
+        ErrorKind::usage, "--name: the import makes several documents", "import them one by one");
+  std::vector<home::BadDocument> bad;
+  const auto known = documents.assets(bad);
+  std::vector<MadeDocument> made;
+  for (ImportedAsset& one : import.assets) {
+    if (request.kind == DocumentKind::upstream) keep_name_apart(one, known);
+    made.push_back(prepared(one, request, folders, known));
+  }
+  for (const auto& one : import.recipes)
+    made.push_back(prepared_recipe(one, request, folders));
+  if (!request.is_dry) std::ranges::for_each(made, write);
+  return made;
+}
+
+}  // namespace sabath::sharing
