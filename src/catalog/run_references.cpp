@@ -16,9 +16,10 @@ using base::Error;
 using base::ErrorKind;
 namespace fs = std::filesystem;
 
-/// Neither a run that only made an asset nor one that `explain` made.
+/// Neither a run that only made an asset, nor one that `explain` made, nor one from elsewhere.
 bool is_requested(const RunRow& run) {
-  return spec::purpose_of(run.tags) == spec::RunPurpose::requested;
+  const auto elsewhere = std::ranges::find(run.tags, spec::imported_crate_tag);
+  return elsewhere == run.tags.end() && spec::purpose_of(run.tags) == spec::RunPurpose::requested;
 }
 
 /// A run has ended when it has a record; one that was imported never ran.

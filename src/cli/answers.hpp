@@ -18,6 +18,8 @@
 #include <sabath/env/prefix_image.hpp>
 #include <sabath/home/run_statements.hpp>
 #include <sabath/home/run_trash.hpp>
+#include <sabath/sharing/export_run.hpp>
+#include <sabath/sharing/import_crate.hpp>
 #include <sabath/sharing/import_documents.hpp>
 #include <sabath/spec/collection.hpp>
 #include <sabath/spec/comparison.hpp>
@@ -143,6 +145,8 @@ std::string json_answer(const spec::RunRecord& record,
                         const std::vector<home::RunStatement>& said = {});
 std::string json_answer(const CareAnswer& answer);
 std::string json_answer(const std::vector<sharing::MadeDocument>& made);
+std::string json_answer(const sharing::ImportedRun& run);
+std::string json_answer(const sharing::CrateReport& report);
 std::string json_answer(const std::vector<home::Removal>& removals);
 /// Returns an observer that writes what the library reports as JSON lines with a "type":
 /// "progress", "note" or "warning". Progress of one task comes twice a second at most, and when it

@@ -21,4 +21,26 @@ std::string json_answer(const std::vector<sharing::MadeDocument>& made) {
   return base::pretty_json(json);
 }
 
+std::string json_answer(const sharing::ImportedRun& run) {
+  return base::pretty_json({{"schema", 1},
+                            {"run", run.run_id},
+                            {"directory", run.directory.string()},
+                            {"digest", run.digest},
+                            {"was_there", run.was_there},
+                            {"unlisted", run.unlisted}});
+}
+
+std::string json_answer(const sharing::CrateReport& report) {
+  return base::pretty_json({{"schema", 1},
+                            {"run", report.run_id},
+                            {"path", report.path.string()},
+                            {"digest", report.digest},
+                            {"members", report.members},
+                            {"bytes", report.bytes},
+                            {"left_out", report.left_out},
+                            {"users", report.users},
+                            {"hosts", report.hosts},
+                            {"paths", report.paths}});
+}
+
 }  // namespace sabath::cli

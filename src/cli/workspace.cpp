@@ -58,6 +58,12 @@ const spec::Configuration& Workspace::configuration() {
   return *configuration_;
 }
 
+void Workspace::prefer_assets(const std::filesystem::path& folder) {
+  folders();
+  folders_->assets.insert(folders_->assets.begin(), folder);
+  documents_.reset();
+}
+
 home::Documents& Workspace::documents() {
   if (!documents_) documents_.emplace(folders().assets, folders().recipes);
   return *documents_;

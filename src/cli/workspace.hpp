@@ -71,6 +71,8 @@ class Workspace {
   /// config.json. Throws Error{usage}.
   const spec::Configuration& configuration();
   home::Documents& documents();
+  /// A folder whose assets go before all others, from now on. Before `runner` is asked for.
+  void prefer_assets(const std::filesystem::path& folder);
   cache::Cache& cache();
   /// Of the same cache.
   cache::CacheMaintenance& maintenance();

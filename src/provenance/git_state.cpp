@@ -380,4 +380,24 @@ bool keep_untracked(const fs::path& folder,
   return true;
 }
 
+std::optional<std::set<std::string>> files_of_commit(const fs::path& folder,
+                                                     const std::string& commit,
+                                                     base::ProcessRunner& processes,
+                                                     const std::stop_token& stop) {
+  std::error_code code;
+  if (commit.empty() || !fs::is_directory(folder, code)) return std::nullopt;
+  try {
+    GitWorktree tree(folder, processes, stop);
+    const auto listed = tree.run({"ls-tree", "-r", "-z", "--name-only", commit, "--", "."});
+    if (!listed.ok()) return std::nullopt;
+    std::set<std::string> files;
+    for_each_part(
+        listed.output, '\0', [&](std::string_view path) { files.insert(std::string(path)); });
+    return files;
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::interrupted) throw;
+    return std::nullopt;
+  }
+}
+
 }  // namespace sabath::provenance

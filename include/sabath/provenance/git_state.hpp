@@ -5,7 +5,9 @@
 
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <stop_token>
+#include <string>
 
 namespace sabath::provenance {
 
@@ -20,6 +22,13 @@ spec::GitState look_at_git(const std::filesystem::path& folder,
                            const std::filesystem::path& diff_file,
                            base::ProcessRunner& processes,
                            const std::stop_token& stop);
+
+/// Paths of the files that a commit has beneath `folder`, relative to it; nothing where git cannot
+/// say. Throws Error{interrupted}.
+std::optional<std::set<std::string>> files_of_commit(const std::filesystem::path& folder,
+                                                     const std::string& commit,
+                                                     base::ProcessRunner& processes,
+                                                     const std::stop_token& stop);
 
 /// Writes to `archive` the files that git neither knows nor ignores, of the whole repository around
 /// `folder` and its submodules. Returns false if there are none. Throws Error{usage} if they are

@@ -48,6 +48,9 @@ const std::string& executor_of(const RunRecord& record, std::string_view stage);
 enum class RunPurpose { requested, asset, explanation };
 
 /// Whether a tag decides what a run is: "asset:NAME", "task:NAME", "explain", and the tag of a
+/// The tag of a run that came in a crate: it was executed elsewhere.
+inline constexpr std::string_view imported_crate_tag = "imported-crate";
+
 /// hybrid of `explain`. Nobody may give or take it later.
 bool is_reserved_tag(std::string_view tag);
 

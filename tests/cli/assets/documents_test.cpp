@@ -44,8 +44,7 @@ TEST_CASE("cli: a Croissant document is imported, fetched and exported as it was
   CHECK_THAT(imported.output,
              Contains("dataset my-set  imported") && Contains("kept as they are: recordSet"));
   CHECK_THAT(done(sabath, {"import", file}).output, Contains("is there"));
-  const json fetched = json::parse(done(sabath, {"fetch", "my-set", "--json"}).output);
-  CHECK(fetched["fetched"][0]["files"][0]["path"] == "data/t.csv");
+  CHECK_THAT(done(sabath, {"fetch", "my-set"}).output, Contains("data/t.csv"));
   done(sabath, {"export", "my-set", "-o", sabath.folder() / "again.json"});
   CHECK(json::parse(base::read_file(sabath.folder() / "again.json")) ==
         json::parse(base::read_file(file)));

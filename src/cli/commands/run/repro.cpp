@@ -11,10 +11,14 @@
 #include <sabath/home/run_files.hpp>
 #include <sabath/planning/repeat_run.hpp>
 #include <sabath/report/text.hpp>
+#include <sabath/sharing/import_crate.hpp>
 #include <sabath/spec/run_record.hpp>
 
+#include <iostream>
 #include <optional>
 #include <string>
+
+#include <unistd.h>
 
 namespace sabath::cli {
 namespace {
@@ -24,6 +28,7 @@ struct ReproOptions {
   std::string require{};
   bool offline = false;
   std::string on{};
+  std::string trust{};
 };
 
 /// Another machine is another host, which may be why it comes out otherwise.
@@ -72,8 +77,59 @@ void note_sessions(const std::optional<spec::RunRecord>& original,
                             "; of their values only digests are recorded");
 }
 
+/// A word that names a file or a folder instead of a run.
+bool is_crate(const std::string& word) {
+  std::error_code code;
+  const std::filesystem::path path(word);
+  return std::filesystem::exists(path / "ro-crate-metadata.json", code) ||
+         (std::filesystem::is_regular_file(path, code) && path.extension() == ".zip");
+}
+
+std::string lines_of(const char* title, const std::vector<std::string>& items) {
+  std::string text = std::string(title) + (items.empty() ? " nothing\n" : "\n");
+  for (const std::string& item : items)
+    text += "  " + base::printable(item) + "\n";
+  return text;
+}
+
+/// A crate is a program of a stranger: shows what a repetition does, and wants a yes or the digest.
+void want_trust(const sharing::ImportedRun& run, const ReproOptions& options) {
+  const std::string what = "run " + run.run_id + " of a crate, " + run.digest + "\n" +
+                           lines_of("fetches", run.sources) + lines_of("builds", run.layers) +
+                           lines_of("executes", run.commands);
+  std::fputs(what.c_str(), stderr);
+  if (options.trust == run.digest || "sha256:" + options.trust == run.digest) return;
+  if (!options.trust.empty())
+    throw base::Error(base::ErrorKind::integrity,
+                      "--trust: names another crate; the manifest of this one is " + run.digest);
+  const bool can_ask = ::isatty(STDIN_FILENO) == 1 && ::isatty(STDERR_FILENO) == 1;
+  std::string answer;
+  if (can_ask) {
+    std::fputs("repeat it here? [y/N] ", stderr);
+    std::getline(std::cin, answer);
+  }
+  if (answer == "y" || answer == "Y" || answer == "yes") return;
+  throw base::Error(base::ErrorKind::access,
+                    "the crate's code is executed only if you trust it",
+                    "read what it executes, then add --trust " + run.digest);
+}
+
+/// The folder of the run that is repeated; a crate's run is taken into the home first.
+std::filesystem::path original_of(const ReproOptions& options, Workspace& workspace) {
+  if (!is_crate(options.run)) return one_run(options.run, workspace).directory;
+  const sharing::ImportedRun run = sharing::import_crate(
+      options.run, workspace.folders(), workspace.clock(), workspace.observer(), workspace.stop());
+  workspace.refresh_catalog();
+  want_trust(run, options);
+  return run.directory;
+}
+
 int run_repro(const ReproOptions& options, Workspace& workspace) {
-  const auto original = one_run(options.run, workspace).directory;
+  const auto original = original_of(options, workspace);
+  // What came beside a run of a crate says where its inputs are.
+  const auto beside = sharing::crate_folder(original) / "assets";
+  std::error_code code;
+  if (std::filesystem::is_directory(beside, code)) workspace.prefer_assets(beside);
   const std::optional<execution::RunOutcome> again = run_again(original, options, workspace);
   if (!again) return exit_interrupted;
   const execution::RunOutcome& outcome = *again;
@@ -105,9 +161,12 @@ void setup_repro(OptionParser& app, Action& action) {
                   "repro",
                   "repeat a run exactly, and say whether the result is the same",
                   run_repro);
-  command.add_option("run", options.run, "a run: id, unique prefix, @last, @last~1")->required();
+  command.add_option("run", options.run, "a run: id, unique prefix, @last, @last~1; or a crate")
+      ->required();
   add_rung(command, options.require);
   command.add_option("--on", options.on, "SITE: its scheduler executes the new run");
+  command.add_option(
+      "--trust", options.trust, "DIGEST of a crate: execute its code without asking");
   command.add_flag("--offline", options.offline, "what is not in the cache is an error");
 }
 

@@ -1,11 +1,12 @@
 #include "commands.hpp"
 
 #include <sabath/app/import_table.hpp>
-#include <sabath/assets/fetch_assets.hpp>
 #include <sabath/assets/cache_references.hpp>
+#include <sabath/assets/fetch_assets.hpp>
 #include <sabath/base/text/numbers.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/sharing/file_kind.hpp>
+#include <sabath/sharing/import_crate.hpp>
 #include <sabath/sharing/import_documents.hpp>
 
 #include <fmt/format.h>
@@ -105,6 +106,20 @@ int import_documents(const ImportOptions& options,
   return answer_with(made, documents_text(made, request.is_dry), workspace);
 }
 
+int import_run(const std::filesystem::path& place, Workspace& workspace) {
+  const sharing::ImportedRun run = sharing::import_crate(
+      place, workspace.folders(), workspace.clock(), workspace.observer(), workspace.stop());
+  workspace.refresh_catalog();
+  for (const std::string& member : run.unlisted)
+    workspace.observer().warn("the crate's manifest does not name '" + member +
+                              "': it is not used");
+  const std::string text = fmt::format("run {}  {}\n  in {}\n",
+                                       run.run_id,
+                                       run.was_there ? "is there" : "imported",
+                                       run.directory.string());
+  return answer_with(run, text, workspace);
+}
+
 int run_import(const ImportOptions& given, Workspace& workspace) {
   ImportOptions options = given;
   sharing::DocumentRequest& request = options.documents;
@@ -117,6 +132,7 @@ int run_import(const ImportOptions& given, Workspace& workspace) {
       !options.from.empty()             ? *spec::parse_enum<exchange::DocumentKind>(options.from)
       : !options.request.recipe.empty() ? exchange::DocumentKind::table
                                         : sharing::kind_of_file(request.place);
+  if (kind == exchange::DocumentKind::crate) return import_run(request.place, workspace);
   if (kind == exchange::DocumentKind::table) return import_rows(options, workspace);
   return import_documents(options, kind, workspace);
 }
