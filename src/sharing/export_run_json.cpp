@@ -51,15 +51,13 @@ spec::RunRecord record_of(const fs::path& run) {
 /// The licence that was asked for, that of the recipe, or of a recipe of this program.
 std::string licence_of(const CrateRequest& request,
                        const spec::RunRecord& record,
-                       const fs::path& recipe_folder,
                        const fs::path& shipped) {
   if (!request.license.empty()) return request.license;
   const json recipe = json::parse(record.recipe_text, nullptr, false);
   if (recipe.is_object() && recipe.contains("x-license") && recipe["x-license"].is_string())
     return recipe["x-license"].get<std::string>();
-  std::error_code code;
-  const fs::path canonical = fs::canonical(shipped, code);
-  if (!code && base::is_beneath(recipe_folder, canonical)) return own_licence;
+  const auto own = base::read_file_if_exists(shipped / record.recipe_name / "recipe.json");
+  if (own == record.recipe_text) return own_licence;
   throw Error(ErrorKind::usage,
               "the recipe '" + record.recipe_name + "' states no licence, and a crate needs one",
               "--license ID, such as CC-BY-4.0, or the member 'x-license' in its recipe.json");
@@ -271,7 +269,7 @@ CrateReport export_run(const CrateRequest& request, const CrateTools& tools) {
   report.path = request.output;
   report.run_id = run.record.run_id;
   const fs::path recipe_folder = home::RunFiles(request.run).read_plan().recipe_directory;
-  run.license = licence_of(request, run.record, recipe_folder, tools.shipped_recipes);
+  run.license = licence_of(request, run.record, tools.shipped_recipes);
   if (!request.with_code) ask_for_code(unknown_code(run.record, recipe_folder, request, tools));
   Content content;
   content.texts["recipe.json"] = run.record.recipe_text;

@@ -224,6 +224,7 @@ ImportedRun import_crate(const fs::path& place,
                          base::Observer& observer,
                          const std::stop_token& stop) {
   ImportedRun run;
+  base::make_directories(folders.home);
   const fs::path unpacked = home::make_unpacking_folder(folders);
   struct Remove {
     const fs::path& folder;

@@ -29,7 +29,7 @@ class TwoUsers {
         R"({"outputs": ["a.txt"]})");
     done(author, {"run", recipe, "--seed", "3", "--tag", "mine"});
     run = author.run_directories().back().filename();
-    done(author, {"note", run, "as", "in", "the", "paper"});
+    done(author, {"note", run, "as in the paper"});
   }
 
   void write() const { done(author, {"export", run, "-o", crate, "--with-code"}); }

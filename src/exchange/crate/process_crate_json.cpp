@@ -19,7 +19,7 @@ namespace {
 using nlohmann::json;
 using spec::RunRecord;
 
-constexpr const char* terms = "https://w3id.org/sabath/";
+constexpr const char* own_terms = "https://w3id.org/sabath/";
 constexpr const char* profile = "https://w3id.org/ro/wfrun/process/0.5";
 
 json reference(const std::string& id) {
@@ -141,7 +141,7 @@ class Graph {
   }
 
   std::string recipe_id() const {
-    return std::string(terms) + "recipe/" + record_.recipe_name + "/" +
+    return std::string(own_terms) + "recipe/" + record_.recipe_name + "/" +
            record_.recipe_definition.hex.substr(0, 16);
   }
 
@@ -248,7 +248,7 @@ class Graph {
       add({{"@id", id},
            {"@type", "PropertyValue"},
            {"name", name},
-           {"propertyID", std::string(terms) + "use/" + name},
+           {"propertyID", std::string(own_terms) + "use/" + name},
            {"value", text_of(value)},
            {"unitCode", std::string("http://qudt.org/vocab/unit/") + unit}});
     };
@@ -258,19 +258,19 @@ class Graph {
   }
 
   void add_software() {
-    const std::string sabath = std::string(terms) + "program/" + record_.sabath_version;
+    const std::string sabath = std::string(own_terms) + "program/" + record_.sabath_version;
     std::vector<std::string> required{sabath};
     add({{"@id", sabath},
          {"@type", "SoftwareApplication"},
          {"name", "sabath"},
          {"softwareVersion", record_.sabath_version},
-         {"url", terms}});
+         {"url", own_terms}});
     std::set<std::string> seen;
     for (const spec::BuiltLayer& layer : record_.environment.layers) {
       for (const auto& [name, version] :
            layer.packages.value_or(std::map<std::string, std::string>{})) {
         const std::string id =
-            std::string(terms) + "package/" + encoded(name) + "/" + encoded(version);
+            std::string(own_terms) + "package/" + encoded(name) + "/" + encoded(version);
         if (!seen.insert(id).second) continue;
         required.push_back(id);
         add({{"@id", id},
