@@ -41,6 +41,11 @@ class Requester:
     def get(self, url, **_):
         return Answer(text_for(url))
     head = get
+    def __getattr__(self, name):
+        return lambda *_, **__: None
+    @staticmethod
+    def initialize_cache(*_, **__):
+        pass
 
 asked = util.source_to_json
 def from_folder(source, *rest, **named):

@@ -62,6 +62,7 @@ class Graph {
     add_metrics();
     add_use();
     add_software();
+    add_user();
     json root = root_entity();
     json action = action_entity();
     std::vector<json> first{
@@ -114,6 +115,8 @@ class Graph {
         {"license", reference(license_id())},
         {"conformsTo", reference(profile)},
         {"hasPart", references(parts_)},
+        {"author", reference("#user")},
+        {"publisher", reference("#institution")},
         {"mentions", reference("#run")}};
     if (!run_.derived_from.empty()) root["isBasedOn"] = "urn:" + run_.derived_from;
     return root;
@@ -126,6 +129,7 @@ class Graph {
         {"@type", "CreateAction"},
         {"name", record_.run_id},
         {"description", record_.reproduce.empty() ? record_.recipe_name : record_.reproduce},
+        {"agent", reference("#user")},
         {"instrument", reference(recipe_id())},
         {"startTime", with_offset(record_.started)},
         {"endTime", with_offset(record_.ended)},
@@ -286,6 +290,18 @@ class Graph {
          {"softwareVersion", record_.recipe_definition.text()},
          {"url", recipe_id()},
          {"softwareRequirements", references(required)}});
+  }
+
+  /// A record has an account, not a person: the institution is not stated, and none is invented.
+  void add_user() {
+    add({{"@id", "#user"},
+         {"@type", "Person"},
+         {"name", record_.user},
+         {"affiliation", reference("#institution")}});
+    add({{"@id", "#institution"},
+         {"@type", "Organization"},
+         {"name", "not stated"},
+         {"url", own_terms}});
   }
 
   const CrateRun& run_;
