@@ -21,6 +21,7 @@
 #include <sabath/sharing/export_run.hpp>
 #include <sabath/sharing/import_crate.hpp>
 #include <sabath/sharing/import_documents.hpp>
+#include <sabath/sharing/validate.hpp>
 #include <sabath/spec/collection.hpp>
 #include <sabath/spec/comparison.hpp>
 #include <sabath/spec/explanation.hpp>
@@ -146,6 +147,7 @@ std::string json_answer(const spec::RunRecord& record,
 std::string json_answer(const CareAnswer& answer);
 std::string json_answer(const std::vector<sharing::MadeDocument>& made);
 std::string json_answer(const sharing::ImportedRun& run);
+std::string json_answer(const std::vector<sharing::Validation>& answers);
 std::string json_answer(const sharing::CrateReport& report);
 std::string json_answer(const std::vector<home::Removal>& removals);
 /// Returns an observer that writes what the library reports as JSON lines with a "type":

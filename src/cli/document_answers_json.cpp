@@ -21,6 +21,19 @@ std::string json_answer(const std::vector<sharing::MadeDocument>& made) {
   return base::pretty_json(json);
 }
 
+std::string json_answer(const std::vector<sharing::Validation>& answers) {
+  nlohmann::ordered_json json{{"schema", 1}, {"files", nlohmann::ordered_json::array()}};
+  for (const sharing::Validation& one : answers) {
+    json["files"].push_back({{"file", one.place.string()},
+                             {"kind", one.kind},
+                             {"valid", one.problem.empty()},
+                             {"problem", one.problem},
+                             {"wrong_digest", one.has_wrong_digest},
+                             {"notes", one.notes}});
+  }
+  return base::pretty_json(json);
+}
+
 std::string json_answer(const sharing::ImportedRun& run) {
   return base::pretty_json({{"schema", 1},
                             {"run", run.run_id},

@@ -186,3 +186,33 @@ TEST_CASE("cli: outputs that are too large stay here") {
   CAPTURE(again.output, again.errors);
   CHECK(again.status == 0);
 }
+
+TEST_CASE("cli: documents and crates are validated, and nothing is written") {
+  const TwoUsers users;
+  users.write();
+  const fs::path folder = users.reader.folder() / "d";
+  base::make_directories(folder / "data");
+  base::write_file_atomically(folder / "data/a.csv", "1\n");
+  const std::string begin =
+      R"({"@context": {"cr": "http://mlcommons.org/croissant/"}, "@type": "sc:Dataset", "name": "a",
+      "distribution": [{"@type": "cr:FileObject", "@id": "a", "contentUrl": "data/a.csv", "sha256": ")";
+  const std::string right = "4355a46b19d348dc2f57c046f8ef63d4538ebb936000f3c9ee954a27460dd865";
+  base::write_file_atomically(folder / "right.json", begin + right + "\"}]}");
+  base::write_file_atomically(folder / "wrong.json", begin + std::string(64, 'a') + "\"}]}");
+  base::write_file_atomically(folder / "none.json", "{}");
+  const auto check = [&](const std::string& file) {
+    return users.reader({"validate", file}).status;
+  };
+  CHECK(check(folder / "right.json") == 0);
+  CHECK(check(folder / "wrong.json") == 11);
+  CHECK(check(folder / "none.json") == 1);
+  CHECK(check(users.crate) == 0);
+  users.change("members['run/plan.json'] += b' '");
+  CHECK(check(users.crate) == 11);
+  const Answer both = users.reader({"validate", users.crate, folder / "right.json"});
+  CHECK(both.status == 11);
+  CHECK_THAT(both.output,
+             Contains("invalid  " + users.crate) &&
+                 Contains("valid    " + (folder / "right.json").string()));
+  CHECK_FALSE(fs::exists(users.reader.home() / "assets"));
+}

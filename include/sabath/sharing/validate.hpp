@@ -1,0 +1,27 @@
+#pragma once
+
+#include <sabath/base/observer.hpp>
+
+#include <filesystem>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace sabath::sharing {
+
+/// The answer about one file.
+struct Validation {
+  std::filesystem::path place{};
+  std::string kind{};                ///< "croissant", "crate", ...; empty: not recognised
+  std::string problem{};             ///< empty: valid
+  bool has_wrong_digest = false;     ///< bytes are not those that a digest names
+  std::vector<std::string> notes{};  ///< what an import would drop, correct or keep
+};
+
+/// Checks a document or a crate as an import does, and writes nothing. Croissant: files beside the
+/// document are held against their digests. Throws Error{interrupted}.
+Validation validate(const std::filesystem::path& place,
+                    base::Observer& observer,
+                    const std::stop_token& stop);
+
+}  // namespace sabath::sharing
