@@ -4,6 +4,7 @@
 #include <sabath/sharing/file_kind.hpp>
 
 #include <algorithm>
+#include <fstream>
 #include <optional>
 
 namespace sabath::sharing {
@@ -46,8 +47,12 @@ DocumentKind kind_of_folder(const fs::path& folder) {
 DocumentKind kind_of_file(const fs::path& path) {
   std::error_code code;
   if (fs::is_directory(path, code)) return kind_of_folder(path);
+  std::ifstream file(path, std::ios::binary);
+  std::string begin(zip_mark.size(), '\0');
+  // A crate may be far larger than a document.
+  if (file.read(begin.data(), static_cast<std::streamsize>(begin.size())) && begin == zip_mark)
+    return DocumentKind::crate;
   const std::string text = base::read_file(path);
-  if (text.starts_with(zip_mark)) return DocumentKind::crate;
   const std::size_t first = text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
   if (first == std::string::npos || text[first] != '{') return DocumentKind::table;
   if (const auto kind = exchange::kind_of_document(text, path.string())) return *kind;

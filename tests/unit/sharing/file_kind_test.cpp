@@ -19,6 +19,8 @@ TEST_CASE("files and folders are recognised by their content") {
   base::write_file_atomically(at("other.json"), "{}");
   CHECK(kind_of_file(at("t.csv")) == DocumentKind::table);
   CHECK(kind_of_file(at("c.zip")) == DocumentKind::crate);
+  std::filesystem::resize_file(at("c.zip"), std::uintmax_t{1} << 30U);
+  CHECK(kind_of_file(at("c.zip")) == DocumentKind::crate);
   CHECK(kind_of_file(at("a.json")) == DocumentKind::asset);
   CHECK_THROWS_AS(kind_of_file(at("other.json")), base::Error);
   CHECK_THROWS_AS(kind_of_file(at("none.csv")), base::Error);
