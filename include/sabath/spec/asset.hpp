@@ -73,8 +73,8 @@ struct AssetScript {
 struct CodeSource {
   std::string git{};
   std::string commit{};  ///< 40 hexadecimal digits; empty where the code is open
-  std::string open{};    ///< why no commit is known; such a model can be described but not executed
   std::vector<std::string> patches{};
+  std::string open{};  ///< why no commit is known; such a model can be described but not executed
 
   bool operator==(const CodeSource&) const = default;
 };

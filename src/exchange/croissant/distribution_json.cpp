@@ -81,7 +81,8 @@ class Distribution {
     std::string kind = packing_of(type, path);
     if (kind == "gz" && type == "application/gzip") kind = path.ends_with(".tar.gz") ? "tar" : "gz";
     if (kind.empty())
-      note("'" + printable(id) + "' has parts, but its kind of archive is unknown: it stays packed");
+      note("'" + printable(id) +
+           "' has parts, but its kind of archive is unknown: it stays packed");
     return kind;
   }
 

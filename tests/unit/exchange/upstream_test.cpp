@@ -72,13 +72,15 @@ TEST_CASE("upstream: fragments become files") {
 }
 
 TEST_CASE("upstream: a list of files keeps its limit") {
-  const auto import = read_upstream({{"l", R"({"name":"l","fragments":[{"id":"a","url":"https://e.org/l.txt",
+  const auto import =
+      read_upstream({{"l", R"({"name":"l","fragments":[{"id":"a","url":"https://e.org/l.txt",
       "type":"file_list","limit":3}]})"}});
   CHECK(import.assets.at(0).asset.list == "https://e.org/l.txt");
   CHECK(import.assets.at(0).asset.limit == 3U);
 }
 
-TEST_CASE("upstream: a model without a commit is open, and one with a commit has its code as data") {
+TEST_CASE(
+    "upstream: a model without a commit is open, and one with a commit has its code as data") {
   const auto open = read_upstream({data, model});
   const spec::Asset& described = asset(open, "mymodel").asset;
   CHECK_FALSE(described.code->open.empty());
@@ -86,7 +88,8 @@ TEST_CASE("upstream: a model without a commit is open, and one with a commit has
   CHECK(described.description == "a\n\nb");
   CHECK(has_note(asset(open, "mymodel"), "netcdf4=1.5.3"));
   CHECK(has_note(asset(open, "mymodel"), "PnetCDF"));
-  CHECK(json::parse(described.extensions.at("x-upstream"))["requirements"] == json{"netcdf4=1.5.3"});
+  CHECK(json::parse(described.extensions.at("x-upstream"))["requirements"] ==
+        json{"netcdf4=1.5.3"});
   const std::string commit(40, 'c');
   const auto pinned = read_upstream({data, model}, commit);
   CHECK(asset(pinned, "mymodel").asset.code->commit == commit);
@@ -100,7 +103,8 @@ TEST_CASE("upstream: commands become a recipe that sabath reads") {
   CHECK(recipe.stages.size() == 2);
   CHECK(recipe.parameter("experiment") != nullptr);
   const std::string text = json::parse(import.recipes[0].document)["stages"][0]["run"]["shell"];
-  CHECK(text.find("sed 's!{dataset.data}/set!x!' {output}/source/a.py > ${{HOME}}") != std::string::npos);
+  CHECK(text.find("sed 's!{dataset.data}/set!x!' {output}/source/a.py > ${{HOME}}") !=
+        std::string::npos);
   CHECK(text.find("python a.py {dataset.data} {dataset.data}") != std::string::npos);
   CHECK(recipe.environment.layers.size() == 2);
 }
@@ -114,19 +118,21 @@ TEST_CASE("upstream: a data set that is called like a model gets another name") 
 }
 
 TEST_CASE("upstream: wrong documents are errors with their place") {
-  for (const char* text : {R"({"name":"x","fragments":[]})",
-                           R"({"name":"x","fragments":[{"id":"a"}]})",
-                           R"({"name":"x","fragments":[{"id":"a","url":"https://e.org/a","type":"zip"}]})",
-                           R"({"name":"x","git":{}})",
-                           R"({"name":"x"})",
-                           R"({"fragments": )"})
+  for (const char* text :
+       {R"({"name":"x","fragments":[]})",
+        R"({"name":"x","fragments":[{"id":"a"}]})",
+        R"({"name":"x","fragments":[{"id":"a","url":"https://e.org/a","type":"zip"}]})",
+        R"({"name":"x","git":{}})",
+        R"({"name":"x"})",
+        R"({"fragments": )"})
     CHECK_THROWS_AS(read_upstream({{"x", text}}), base::Error);
 }
 
 TEST_CASE("upstream: all published documents are read") {
   const char* named = std::getenv("SABATH_FIXTURES");  // NOLINT(concurrency-mt-unsafe)
   const fs::path folder =
-      (named != nullptr ? fs::path(named) : fs::path(SABATH_SOURCE_DIR) / "../shared/fixtures") / "upstream-sabath";
+      (named != nullptr ? fs::path(named) : fs::path(SABATH_SOURCE_DIR) / "../shared/fixtures") /
+      "upstream-sabath";
   if (!fs::is_directory(folder)) {
     WARN("skipped: no published documents at " << folder);
     return;

@@ -36,6 +36,20 @@ TEST_CASE("asset: everything that can be said comes back from JSON as it was") {
   CHECK(spec::parse_asset(base::pretty_json(to_json(asset)), "full.json") == asset);
 }
 
+TEST_CASE("asset: open code and further members come back, and code is open or has a commit") {
+  spec::Asset asset = test::full_asset();
+  asset.code = spec::CodeSource{"https://host/code.git", {}, {}, "no commit is stated"};
+  asset.extensions = {{"x-more", R"({"a":[1]})"},
+                      {"x-upstream", R"({"file":"Old","name":"Older"})"}};
+  CHECK(spec::parse_asset(base::pretty_json(to_json(asset)), "open.json") == asset);
+  CHECK(spec::former_names(asset) == std::vector<std::string>{"Old", "Older"});
+  asset.code->commit = std::string(40, 'a');
+  CHECK_THROWS(spec::parse_asset(base::pretty_json(to_json(asset)), "both.json"));
+  asset.code->commit.clear();
+  asset.code->open.clear();
+  CHECK_THROWS(spec::parse_asset(base::pretty_json(to_json(asset)), "neither.json"));
+}
+
 TEST_CASE("asset: little comes back from JSON as it was") {
   spec::Asset model;
   model.kind = spec::AssetKind::model;

@@ -266,6 +266,9 @@ TEST_CASE("formats: the schema of an asset has exactly the keys that are written
   modules.variables = {{"A", "1"}};
   asset.environment->layers.push_back(modules);
   CHECK(problems(schema, to_json(asset)) == Texts{});
+  asset.code = spec::CodeSource{"https://host/code.git", {}, {}, "no commit is stated"};
+  asset.extensions = {{"x-more", "[1]"}};
+  CHECK(problems(schema, to_json(asset)) == Texts{});
   CHECK(schema.unused() == Names{});
 }
 

@@ -166,7 +166,9 @@ std::string origin_text(const spec::Asset& asset) {
     text +=
         line("made by", "stage " + asset.generate->stage + " of recipe " + asset.generate->recipe);
   }
-  if (asset.code) text += line("code", asset.code->git) + line("", asset.code->open.empty() ? asset.code->commit : "open: " + asset.code->open);
+  if (asset.code)
+    text += line("code", asset.code->git) +
+            line("", asset.code->open.empty() ? asset.code->commit : "open: " + asset.code->open);
   text += files_text(asset.files) + line("list", asset.list) + line("base", asset.base);
   if (asset.limit) text += line("limit", base::counted(*asset.limit, "file"));
   return text + files_text(asset.manifest);
