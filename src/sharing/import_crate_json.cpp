@@ -21,7 +21,7 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
+#include <memory>
 
 namespace sabath::sharing {
 namespace {
@@ -226,10 +226,8 @@ ImportedRun import_crate(const fs::path& place,
   ImportedRun run;
   base::make_directories(folders.home);
   const fs::path unpacked = home::make_unpacking_folder(folders);
-  struct Remove {
-    const fs::path& folder;
-    ~Remove() { base::remove_tree(folder); }
-  } const remove{unpacked};
+  const auto remove = [](const fs::path* folder) { base::remove_tree(*folder); };
+  const std::unique_ptr<const fs::path, decltype(remove)> owner(&unpacked, remove);
   std::error_code code;
   Members members = fs::is_directory(place, code) ? copy(place, unpacked, stop)
                                                   : unpack(place, unpacked, observer, stop);

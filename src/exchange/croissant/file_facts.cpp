@@ -189,7 +189,7 @@ std::optional<std::uint64_t> size_in(string_view text) {
 
 std::string packing_of(string_view media_type, string_view path) {
   const std::string type = base::lower_case(media_type);
-  const std::string by_name(of_suffix(suffixes, path));
+  std::string by_name(of_suffix(suffixes, path));
   if (type == "application/zip" || type == "application/x-zip-compressed") return "zip";
   if (type == "application/x-tar" || type == "application/tar") return "tar";
   return by_name;

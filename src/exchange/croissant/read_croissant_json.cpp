@@ -55,7 +55,7 @@ void check_kind(const json& root, const Terms& terms, const std::string& name) {
 }
 
 /// Texts that stand for nothing in published documents.
-std::string filled(std::string text) {
+std::string filled(const std::string& text) {
   return text == "None" || text == "null" || text == "N/A" ? std::string{} : text;
 }
 
