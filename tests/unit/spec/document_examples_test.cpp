@@ -294,7 +294,7 @@ TEST_CASE("formats: the example recipe uses every key there is, and parses") {
 TEST_CASE("formats: the example assets parse") {
   SchemaChecker schema("asset");
   const Texts examples = examples_of("asset");
-  REQUIRE(examples.size() == 5);
+  REQUIRE(examples.size() == 6);
   for (const std::string& example : examples) {
     CHECK_NOTHROW(spec::parse_asset(example, "asset.md"));
     CHECK(schema.problems(nlohmann::json::parse(example)) == Texts{});
