@@ -16,6 +16,7 @@
 #include <sabath/catalog/catalog.hpp>
 #include <sabath/env/environment.hpp>
 #include <sabath/env/prefix_image.hpp>
+#include <sabath/exchange/fair.hpp>
 #include <sabath/home/run_statements.hpp>
 #include <sabath/home/run_trash.hpp>
 #include <sabath/sharing/export_run.hpp>
@@ -49,6 +50,12 @@ struct Check {
   std::string state{};  ///< "ok", "note" or "bad"
   std::string detail{};
   std::string remedy{};
+};
+
+/// What `catalog check --fair` says of an asset.
+struct FairReport {
+  std::string asset{};
+  std::vector<exchange::FairAnswer> answers{};
 };
 
 /// What `env show` says of a layer.
@@ -146,6 +153,7 @@ std::string json_answer(const spec::RunRecord& record,
                         const std::vector<home::RunStatement>& said = {});
 std::string json_answer(const CareAnswer& answer);
 std::string json_answer(const std::vector<sharing::MadeDocument>& made);
+std::string json_answer(const std::vector<FairReport>& reports);
 std::string json_answer(const sharing::ImportedRun& run);
 std::string json_answer(const std::vector<sharing::Validation>& answers);
 std::string json_answer(const sharing::CrateReport& report);

@@ -34,6 +34,20 @@ std::string json_answer(const std::vector<sharing::Validation>& answers) {
   return base::pretty_json(json);
 }
 
+std::string json_answer(const std::vector<FairReport>& reports) {
+  nlohmann::ordered_json json{{"schema", 1}, {"assets", nlohmann::ordered_json::array()}};
+  for (const FairReport& report : reports) {
+    nlohmann::ordered_json answers = nlohmann::ordered_json::array();
+    for (const exchange::FairAnswer& one : report.answers)
+      answers.push_back({{"metric", one.metric},
+                         {"question", one.question},
+                         {"answer", spec::to_string(one.state)},
+                         {"remedy", one.remedy}});
+    json["assets"].push_back({{"name", report.asset}, {"answers", std::move(answers)}});
+  }
+  return base::pretty_json(json);
+}
+
 std::string json_answer(const sharing::ImportedRun& run) {
   return base::pretty_json({{"schema", 1},
                             {"run", run.run_id},

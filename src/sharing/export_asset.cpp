@@ -2,6 +2,7 @@
 #include <sabath/base/text/pieces.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/exchange/croissant.hpp>
+#include <sabath/exchange/jsonld.hpp>
 #include <sabath/sharing/export_asset.hpp>
 
 #include <algorithm>
@@ -17,6 +18,18 @@ const std::vector<AssetFormat>& asset_formats() {
        "Croissant 1.1, for machine learning tools and search engines",
        exchange::write_croissant,
        exchange::missing_for_croissant},
+      {"jsonld",
+       "schema.org and FAIR4ML, for search engines",
+       exchange::write_jsonld,
+       exchange::missing_for_jsonld},
+      {"hpcfair",
+       "the keys of the HPCFAIR paper",
+       exchange::write_hpcfair,
+       exchange::missing_for_hpcfair},
+      {"datacite",
+       "DataCite 4, for a repository that mints DOIs",
+       exchange::write_datacite,
+       exchange::missing_for_datacite},
   };
   return formats;
 }

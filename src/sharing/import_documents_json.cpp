@@ -6,6 +6,7 @@
 #include <sabath/base/text/json_reader.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/exchange/croissant.hpp>
+#include <sabath/exchange/jsonld.hpp>
 #include <sabath/exchange/upstream.hpp>
 #include <sabath/sharing/import_documents.hpp>
 
@@ -73,9 +74,12 @@ Import read_asset(const DocumentRequest& request) {
 Import read(const DocumentRequest& request) {
   switch (request.kind) {
     case DocumentKind::croissant:
+    case DocumentKind::jsonld:  // a Dataset of schema.org has the same terms
       return read_croissant(request);
     case DocumentKind::upstream:
       return read_upstream(request);
+    case DocumentKind::hpcfair:
+      return {{exchange::read_hpcfair(base::read_file(request.place), request.place.string())}, {}};
     case DocumentKind::asset:
       return read_asset(request);
     default:

@@ -4,6 +4,7 @@
 #include <sabath/base/file.hpp>
 #include <sabath/base/text/codes.hpp>
 #include <sabath/exchange/croissant.hpp>
+#include <sabath/exchange/jsonld.hpp>
 #include <sabath/exchange/upstream.hpp>
 #include <sabath/home/documents.hpp>
 #include <sabath/sharing/file_kind.hpp>
@@ -84,7 +85,11 @@ void check(const fs::path& place,
   answer.kind = spec::to_string(kind);
   switch (kind) {
     case DocumentKind::croissant:
+    case DocumentKind::jsonld:
       return validate_croissant(place, answer);
+    case DocumentKind::hpcfair:
+      add_notes(exchange::read_hpcfair(base::read_file(place), place.string()).notes, answer);
+      return;
     case DocumentKind::upstream:
       return validate_upstream(place, answer);
     case DocumentKind::crate:

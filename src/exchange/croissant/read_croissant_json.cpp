@@ -5,10 +5,10 @@
 #include <sabath/base/digest.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/text/json_reader.hpp>
-#include <sabath/base/text/regex.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/exchange/asset_names.hpp>
 #include <sabath/exchange/croissant.hpp>
+#include <sabath/exchange/jsonld.hpp>
 #include <sabath/exchange/licences.hpp>
 
 #include <array>
@@ -71,12 +71,6 @@ void read_licence(const json& root, const Terms& terms, ImportedAsset& imported)
   }
 }
 
-bool is_identifier(const std::string& text) {
-  static const base::Form form(
-      "(?:(?:https?://(?:dx\\.)?doi\\.org/|doi:)10\\..+|ark:.+|10\\.\\d{4,9}/.+)");
-  return form.matches(text);
-}
-
 void read_description(const json& root, const Terms& terms, ImportedAsset& imported) {
   spec::Asset& asset = imported.asset;
   const auto text = [&](string_view term) { return filled(text_in(terms.member(root, term))); };
@@ -91,7 +85,7 @@ void read_description(const json& root, const Terms& terms, ImportedAsset& impor
   asset.citation = text("citeAs");
   for (const char* term : {"identifier", "sameAs"}) {
     for (const std::string& one : texts_in(terms.member(root, term)))
-      if (asset.identifier.empty() && is_identifier(one)) asset.identifier = one;
+      if (asset.identifier.empty() && is_persistent_identifier(one)) asset.identifier = one;
   }
   std::set<std::string> seen;
   for (const std::string& word : texts_in(terms.member(root, "keywords")))

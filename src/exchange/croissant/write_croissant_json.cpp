@@ -7,6 +7,7 @@
 #include <sabath/base/text/json_reader.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/exchange/croissant.hpp>
+#include <sabath/exchange/jsonld.hpp>
 #include <sabath/exchange/licences.hpp>
 
 #include <algorithm>
@@ -66,14 +67,6 @@ json context() {
                            "value"})
     terms[term] = std::string("cr:") + term;
   return terms;
-}
-
-/// The identifier as an address that can be opened.
-std::string address_of(const std::string& identifier) {
-  if (identifier.starts_with("http")) return identifier;
-  if (identifier.starts_with("doi:")) return "https://doi.org/" + identifier.substr(4);
-  if (identifier.starts_with("10.")) return "https://doi.org/" + identifier;
-  return identifier.starts_with("ark:") ? "https://n2t.net/" + identifier : std::string{};
 }
 
 void put(json& node, const char* key, const std::string& text) {
@@ -162,11 +155,13 @@ json plain_terms(const spec::Asset& asset) {
   put(root, "description", asset.description.empty() ? asset.title : asset.description);
   const bool is_spdx = !asset.license.empty() && spdx_id(asset.license) == asset.license;
   put(root, "license", is_spdx ? spdx_url(asset.license) : asset.license);
-  put(root, "url", asset.homepage.empty() ? address_of(asset.identifier) : asset.homepage);
+  put(root,
+      "url",
+      asset.homepage.empty() ? address_of_identifier(asset.identifier) : asset.homepage);
   put(root, "version", asset.version);
   put(root, "citeAs", asset.citation);
   put(root, "identifier", asset.identifier);
-  put(root, "sameAs", address_of(asset.identifier));
+  put(root, "sameAs", address_of_identifier(asset.identifier));
   if (!asset.keywords.empty()) root["keywords"] = asset.keywords;
   if (asset.access.policy == "login") {
     root["isAccessibleForFree"] = false;
@@ -242,7 +237,7 @@ std::vector<std::string> missing_for_croissant(const spec::Asset& asset) {
   const auto need = [&](bool is_there, const char* what) {
     if (!is_there) missing.emplace_back(what);
   };
-  const bool has_page = !asset.homepage.empty() || !address_of(asset.identifier).empty();
+  const bool has_page = !asset.homepage.empty() || !address_of_identifier(asset.identifier).empty();
   need(asset.withdrawn.empty(), "files: the data are withdrawn");
   need(!asset.description.empty() || !asset.title.empty(), "description: say what the data are");
   need(!asset.license.empty(), "license: an SPDX identifier such as CC-BY-4.0");
