@@ -13,7 +13,7 @@ constexpr auto words_of(FairState) {
   return std::to_array<std::string_view>({"holds", "missing", "does not apply"});
 }
 
-/// One question of FAIR about an asset. There is no score: tools that give one disagree.
+/// One question of FAIR about an asset. No score is given: tools that give one disagree.
 struct FairAnswer {
   std::string metric{};  ///< of F-UJI 0.8, such as "F1-02"
   std::string question{};
