@@ -22,6 +22,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
 
 namespace sabath::sharing {
 namespace {
@@ -34,6 +35,8 @@ using exchange::crate_manifest;
 using exchange::crate_metadata;
 using nlohmann::json;
 
+/// In the folder of what came beside a run, which no crate can bring: the digest that was trusted.
+constexpr const char* trust_mark = "trusted";
 constexpr const char* damaged = "the crate was damaged or changed; ask for it again";
 
 [[noreturn]] void refuse(const fs::path& place, const std::string& problem) {
@@ -141,15 +144,18 @@ void refuse_outside(const spec::Recipe& recipe) {
   }
 }
 
-/// What a repetition does, for the user to judge.
+/// What a repetition does, for the user to judge: by the recipe that it executes, not by what the
+/// record says of the past.
 void describe(const spec::RunRecord& record, const fs::path& assets, ImportedRun& run) {
-  for (const spec::BuiltLayer& layer : record.environment.layers) {
-    std::string line = layer.lock.name + ": " + std::string(spec::to_string(layer.lock.kind));
-    if (layer.packages) line += ", " + base::counted(layer.packages->size(), "package");
+  const spec::Recipe recipe = spec::parse_recipe(record.recipe_text, "recipe.json");
+  for (const spec::LayerSpec& layer : recipe.environment.layers) {
+    std::string line = layer.name + ": " + std::string(spec::to_string(layer.kind));
+    const auto& asked = layer.packages.requirements;
+    if (!asked.empty()) line += ", " + base::joined(asked, ", ");
     run.layers.push_back(line);
   }
-  for (const spec::StageRecord& stage : record.stages)
-    run.commands.push_back(stage.name + ": " + base::joined(stage.argv, " "));
+  for (const spec::Stage& stage : recipe.stages)
+    run.commands.push_back(stage.name + ": " + base::joined(stage.run, " "));
   for (const fs::path& file : json_files(assets)) {
     const spec::Asset asset = spec::parse_asset(base::read_file(file), file.filename().string());
     std::string from = asset.list;
@@ -206,8 +212,12 @@ spec::RunRecord checked_record(const fs::path& place, const fs::path& run) {
   if (!record) refuse(place, "has no record that can be read");
   const spec::RunPlan plan = files.read_plan();
   if (plan.run_id != record->run_id) refuse(place, "its plan and its record are of two runs");
-  if (!base::is_safe_relative_path(record->run_id) || record->run_id.find('/') != std::string::npos)
-    refuse(place, "'" + printable(record->run_id) + "' is not the id of a run");
+  const bool is_name = base::is_safe_relative_path(record->run_id) &&
+                       record->run_id.find('/') == std::string::npos && record->run_id[0] != '.';
+  if (!is_name) refuse(place, "'" + printable(record->run_id) + "' is not the id of a run");
+  for (const spec::PlannedInput& input : record->inputs)
+    if (!base::is_safe_name(input.asset) || !base::is_safe_name(input.role))
+      refuse(place, "'" + printable(input.asset) + "' is not the name of an input");
   refuse_outside(spec::parse_recipe(record->recipe_text, "recipe.json"));
   return *std::move(record);
 }
@@ -216,6 +226,27 @@ spec::RunRecord checked_record(const fs::path& place, const fs::path& run) {
 
 fs::path crate_folder(const fs::path& run) {
   return run / "crate";
+}
+
+void trust_imported(const ImportedRun& run) {
+  const fs::path crate = crate_folder(run.directory);
+  std::error_code code;
+  if (fs::is_directory(crate, code)) base::write_file_atomically(crate / trust_mark, run.digest);
+}
+
+std::optional<ImportedRun> imported_run(const fs::path& directory) {
+  const fs::path crate = crate_folder(directory);
+  const auto manifest = base::read_file_if_exists(crate / crate_manifest);
+  const auto record = manifest ? home::RunFiles(directory).read_record() : std::nullopt;
+  if (!record) return std::nullopt;
+  ImportedRun run;
+  run.run_id = record->run_id;
+  run.directory = directory;
+  run.digest = base::sha256_of(*manifest).text();
+  run.was_there = true;
+  run.is_trusted = base::read_file_if_exists(crate / trust_mark) == run.digest;
+  describe(*record, crate / "assets", run);
+  return run;
 }
 
 ImportedRun import_crate(const fs::path& place,

@@ -75,6 +75,34 @@ TEST_CASE("cli: a run is exported, and repeated by somebody else") {
   CHECK(json::parse(done(users.reader, {"show", "@last", "--json"}).output)["run_id"] != users.run);
 }
 
+TEST_CASE("cli: code of an imported run is executed only where it is trusted") {
+  const TwoUsers users;
+  users.write();
+  const std::string digest = users.digest();
+  CHECK(users.reader({"repro", users.run}).status == 17);
+  const std::string own = users.reader.shell_recipe("own", "true");
+  done(users.reader, {"run", own, "--seed", "1"});
+  CHECK(users.reader({"explain", users.run, "@last"}).status == 17);
+  done(users.reader, {"repro", users.run, "--trust", digest});
+  done(users.reader, {"repro", users.run});  // it is remembered
+  CHECK(users.reader.count_runs() == 4);
+}
+
+TEST_CASE("cli: what is shown of a crate is what would be executed") {
+  const TwoUsers users;
+  users.write();
+  users.change(R"(import json, hashlib
+record = json.loads(members['run/record.json'])
+record['stages'][0]['argv'] = ['harmless']
+members['run/record.json'] = json.dumps(record).encode()
+lines = dict(line.split('  ', 1)[::-1] for line in members['manifest-sha256.txt'].decode().splitlines())
+lines['run/record.json'] = hashlib.sha256(members['run/record.json']).hexdigest()
+members['manifest-sha256.txt'] = ''.join(h + '  ' + n + chr(10) for n, h in lines.items()).encode())");
+  const Answer asks = users.reader({"repro", users.crate});
+  CHECK(asks.status == 17);
+  CHECK_THAT(asks.errors, Contains("a.txt") && !Contains("harmless"));
+}
+
 TEST_CASE("cli: an imported run is there once, and an id with other content is refused") {
   const TwoUsers users;
   users.write();

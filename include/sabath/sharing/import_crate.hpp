@@ -5,6 +5,7 @@
 #include <sabath/home/folders.hpp>
 
 #include <filesystem>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@ struct ImportedRun {
   std::filesystem::path directory{};
   std::string digest{};                 ///< of the crate's manifest
   bool was_there = false;               ///< the same run, imported before
+  bool is_trusted = false;              ///< the user said so before
   std::vector<std::string> unlisted{};  ///< members that the manifest does not name: not used
   /// What a repetition fetches, builds and executes: one line each.
   std::vector<std::string> sources{};
@@ -26,6 +28,13 @@ struct ImportedRun {
 
 /// The folder with what came beside the run in its crate: `assets/` and `inputs/`.
 std::filesystem::path crate_folder(const std::filesystem::path& run);
+
+/// What is known of a run of this home that came in a crate; nothing of any other run. Its code is
+/// a stranger's. Throws as reading its record does.
+std::optional<ImportedRun> imported_run(const std::filesystem::path& directory);
+
+/// Remembers that the user trusts the code of an imported run. Throws Error{storage}.
+void trust_imported(const ImportedRun& run);
 
 /// Takes the run of a crate, a zip file or a folder, into the home. It keeps its id and its state,
 /// and gets the tag `imported-crate`. Each member is held against the manifest before anything is

@@ -7,6 +7,7 @@
 #include <sabath/execution/collect_run.hpp>
 #include <sabath/planning/repeat_run.hpp>
 #include <sabath/report/text.hpp>
+#include <sabath/sharing/import_crate.hpp>
 
 #include <chrono>
 
@@ -62,6 +63,17 @@ std::optional<app::MadeRun> find_run(const std::string& tag, Workspace& workspac
   return found;
 }
 
+/// `explain` makes runs of both sides' code, and asks nobody.
+void refuse_imported(const app::ExplainRequest& request) {
+  for (const auto& directory : {request.a, request.b}) {
+    const auto imported = sharing::imported_run(directory);
+    if (!imported || imported->is_trusted) continue;
+    throw base::Error(base::ErrorKind::access,
+                      "run '" + imported->run_id + "' came in a crate: its code is a stranger's",
+                      "'sabath repro " + imported->run_id + "' asks before it repeats it");
+  }
+}
+
 int run_explain(const ExplainOptions& options, Workspace& workspace) {
   if (options.b.empty()) {
     throw usage_error("explain: two runs or selections are needed",
@@ -70,6 +82,7 @@ int run_explain(const ExplainOptions& options, Workspace& workspace) {
   app::ExplainRequest request = options.request;
   request.a = one_run(options.a, workspace).directory;
   request.b = one_run(options.b, workspace).directory;
+  refuse_imported(request);
   if (request.a == request.b) throw usage_error("A and B are one run: nothing differs");
   if (!options.require.empty())
     request.options.require = spec::parse_enum<spec::Rung>(options.require);

@@ -210,7 +210,7 @@ json renewed(const json& kept, const json& members, const json& plain) {
 json patch_for(const json& root, const spec::Asset& asset, const json& kept) {
   CroissantOrigin origin;
   origin.is_local = true;
-  if (kept.is_object()) origin.folder_url = kept.value("folder", "");
+  if (kept.is_object() && kept.contains("folder")) origin.folder_url = text_in(kept["folder"]);
   const json members = members_of(asset);
   const json found =
       members_of(read_croissant(base::canonical_json(root), asset.name, origin).asset);

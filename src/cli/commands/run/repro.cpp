@@ -94,11 +94,13 @@ std::string lines_of(const char* title, const std::vector<std::string>& items) {
 
 /// A crate is a program of a stranger: shows what a repetition does, and wants a yes or the digest.
 void want_trust(const sharing::ImportedRun& run, const ReproOptions& options) {
+  if (run.is_trusted) return;
   const std::string what = "run " + run.run_id + " of a crate, " + run.digest + "\n" +
                            lines_of("fetches", run.sources) + lines_of("builds", run.layers) +
                            lines_of("executes", run.commands);
   std::fputs(what.c_str(), stderr);
-  if (options.trust == run.digest || "sha256:" + options.trust == run.digest) return;
+  if (options.trust == run.digest || "sha256:" + options.trust == run.digest)
+    return sharing::trust_imported(run);
   if (!options.trust.empty())
     throw base::Error(base::ErrorKind::integrity,
                       "--trust: names another crate; the manifest of this one is " + run.digest);
@@ -108,7 +110,7 @@ void want_trust(const sharing::ImportedRun& run, const ReproOptions& options) {
     std::fputs("repeat it here? [y/N] ", stderr);
     std::getline(std::cin, answer);
   }
-  if (answer == "y" || answer == "Y" || answer == "yes") return;
+  if (answer == "y" || answer == "Y" || answer == "yes") return sharing::trust_imported(run);
   throw base::Error(base::ErrorKind::access,
                     "the crate's code is executed only if you trust it",
                     "read what it executes, then add --trust " + run.digest);
@@ -116,7 +118,11 @@ void want_trust(const sharing::ImportedRun& run, const ReproOptions& options) {
 
 /// The folder of the run that is repeated; a crate's run is taken into the home first.
 std::filesystem::path original_of(const ReproOptions& options, Workspace& workspace) {
-  if (!is_crate(options.run)) return one_run(options.run, workspace).directory;
+  if (!is_crate(options.run)) {
+    const std::filesystem::path directory = one_run(options.run, workspace).directory;
+    if (const auto imported = sharing::imported_run(directory)) want_trust(*imported, options);
+    return directory;
+  }
   const sharing::ImportedRun run = sharing::import_crate(
       options.run, workspace.folders(), workspace.clock(), workspace.observer(), workspace.stop());
   workspace.refresh_catalog();
