@@ -10,6 +10,7 @@
 #include <sabath/home/run_files.hpp>
 #include <sabath/provenance/git_state.hpp>
 #include <sabath/sharing/export_run.hpp>
+#include <sabath/sharing/import_crate.hpp>
 #include <sabath/spec/run_record.hpp>
 
 #include <nlohmann/json.hpp>
@@ -103,13 +104,21 @@ void add_outputs(const CrateRequest& request,
   }
 }
 
-std::vector<spec::Asset> add_inputs(const spec::RunRecord& record,
+/// The document that came with the run in a crate, else that of the home.
+spec::Asset document_of(const fs::path& run, const std::string& name, const CrateTools& tools) {
+  const fs::path beside = crate_folder(run) / "assets" / (name + ".asset.json");
+  const auto text = base::is_safe_name(name) ? base::read_file_if_exists(beside) : std::nullopt;
+  return text ? spec::parse_asset(*text, beside.string()) : tools.documents.asset(name);
+}
+
+std::vector<spec::Asset> add_inputs(const fs::path& run,
+                                    const spec::RunRecord& record,
                                     const CrateTools& tools,
                                     Content& content) {
   std::vector<spec::Asset> assets;
   for (const spec::PlannedInput& input : record.inputs) {
     try {
-      assets.push_back(tools.documents.asset(input.asset));
+      assets.push_back(document_of(run, input.asset, tools));
       content.texts["assets/" + input.asset + ".asset.json"] =
           base::pretty_json(spec::to_json(assets.back()));
     } catch (const Error& error) {
@@ -122,22 +131,37 @@ std::vector<spec::Asset> add_inputs(const spec::RunRecord& record,
   return assets;
 }
 
+/// Paths in the recipe's folder that were not as in the commit.
+std::set<std::string> changed_paths(const spec::GitState& git) {
+  std::set<std::string> paths;
+  const std::string folder = git.path.empty() ? "" : git.path + "/";
+  for (const std::string& entry : git.dirty)
+    if (entry.size() > 2 && entry.substr(2).starts_with(folder))
+      paths.insert(entry.substr(2 + folder.size()));
+  return paths;
+}
+
 /// Files of the kept code that no commit has. A recipe of this program is known to everybody.
 std::vector<std::string> unknown_code(const spec::RunRecord& record,
                                       const fs::path& recipe_folder,
                                       const CrateRequest& request,
                                       const CrateTools& tools) {
-  const fs::path archive = request.run / "code.tar.gz";
-  std::error_code code;
-  if (!fs::exists(archive, code)) return {};
-  std::optional<std::set<std::string>> known;
-  if (record.code_state && record.code_state->git)
-    known = provenance::files_of_commit(
-        recipe_folder, record.code_state->git->commit, tools.processes, tools.stop);
-  const fs::path shipped = tools.shipped_recipes / record.recipe_name;
   std::vector<std::string> unknown;
+  std::error_code code;
+  for (const char* name : {"code.untracked.tar.gz", "code.diff"})
+    if (fs::exists(request.run / name, code)) unknown.emplace_back(name);
+  const fs::path archive = request.run / "code.tar.gz";
+  if (!fs::exists(archive, code)) return unknown;
+  std::optional<std::set<std::string>> known;
+  std::set<std::string> changed;
+  if (record.code_state && record.code_state->git) {
+    const spec::GitState& git = *record.code_state->git;
+    known = provenance::files_of_commit(recipe_folder, git.commit, tools.processes, tools.stop);
+    changed = changed_paths(git);
+  }
+  const fs::path shipped = tools.shipped_recipes / record.recipe_name;
   for (const base::ArchiveEntry& entry : base::read_archive(archive, tools.observer, tools.stop)) {
-    if (known && known->contains(entry.path)) continue;
+    if (known && known->contains(entry.path) && !changed.contains(entry.path)) continue;
     const fs::path own = shipped / entry.path;
     if (fs::is_regular_file(own, code) && base::digest_file(own) == entry.digest) continue;
     unknown.push_back(entry.path);
@@ -188,7 +212,7 @@ void refuse_secrets(const Content& content, const CrateTools& tools) {
   for (const auto& [name, file] : content.files) {
     if (is_text_member(name) && fs::file_size(file) <= largest)
       refuse_secret(name, base::read_file(file, largest), tools);
-    if (!name.ends_with("code.tar.gz")) continue;
+    if (!name.ends_with(".tar.gz")) continue;
     const base::TempDir folder(fs::temp_directory_path());
     base::extract_archive(file, folder.path(), {}, tools.observer, tools.stop);
     for (const auto& entry : fs::recursive_directory_iterator(folder.path()))
@@ -275,7 +299,7 @@ CrateReport export_run(const CrateRequest& request, const CrateTools& tools) {
   content.texts["recipe.json"] = run.record.recipe_text;
   add_files(request, content);
   add_outputs(request, run.record, content, report);
-  run.inputs = add_inputs(run.record, tools, content);
+  run.inputs = add_inputs(request.run, run.record, tools, content);
   refuse_secrets(content, tools);
   list_private(run.record, report);
   write_crate(request, content, run, tools, report);

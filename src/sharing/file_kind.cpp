@@ -1,3 +1,5 @@
+#include "local_files.hpp"
+
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/text/text_table.hpp>
@@ -15,7 +17,7 @@ using base::Error;
 using base::ErrorKind;
 using exchange::DocumentKind;
 
-constexpr std::string_view zip_mark = "PK";
+constexpr std::string_view zip_mark = "PK\x03\x04";
 
 [[noreturn]] void throw_unknown(const fs::path& path) {
   throw Error(ErrorKind::usage,
@@ -24,14 +26,10 @@ constexpr std::string_view zip_mark = "PK";
 }
 
 bool has_upstream_documents(const fs::path& folder) {
-  std::error_code code;
-  for (const auto& entry : fs::recursive_directory_iterator(folder, code)) {
-    if (entry.path().extension() != ".json" || !entry.is_regular_file(code)) continue;
-    if (exchange::kind_of_document(base::read_file(entry.path()), entry.path().string()) ==
-        DocumentKind::upstream)
-      return true;
-  }
-  return false;
+  return std::ranges::any_of(json_files(folder), [](const fs::path& file) {
+    return exchange::kind_of_document(base::read_file(file), file.string()) ==
+           DocumentKind::upstream;
+  });
 }
 
 DocumentKind kind_of_folder(const fs::path& folder) {

@@ -186,9 +186,18 @@ void prefer_inputs(const spec::RunRecord& record,
   }
 }
 
-bool has_same_record(const fs::path& a, const fs::path& b) {
-  return base::read_file_if_exists(a / "record.json") ==
-         base::read_file_if_exists(b / "record.json");
+/// Whether a run of the home has all files that the manifest names, with the same bytes.
+bool has_same_files(const fs::path& run, const std::map<std::string, base::Digest>& manifest) {
+  constexpr std::string_view folder = "run/";
+  for (const auto& [name, digest] : manifest) {
+    if (!name.starts_with(folder)) continue;
+    const fs::path file = run / name.substr(folder.size());
+    std::error_code code;
+    // What was said later may have grown.
+    if (name.starts_with("run/said/")) continue;
+    if (!fs::is_regular_file(file, code) || base::digest_file(file) != digest) return false;
+  }
+  return true;
 }
 
 /// Moves what came beside the run into its folder.
@@ -203,6 +212,9 @@ void gather(const fs::path& unpacked) {
   for (const char* name : {crate_manifest, crate_metadata, "recipe.json"}) {
     std::error_code code;
     fs::rename(unpacked / name, crate / name, code);
+    if (code && name == crate_manifest)
+      throw Error(ErrorKind::storage,
+                  (crate / name).string() + ": cannot be written: " + code.message());
   }
 }
 
@@ -269,7 +281,8 @@ ImportedRun import_crate(const fs::path& place,
   describe(record, crate_folder(unpacked / "run") / "assets", run);
   run.directory = folders.run(record.run_id);
   if (fs::exists(run.directory, code)) {
-    run.was_there = has_same_record(run.directory, unpacked / "run");
+    const auto manifest = base::read_file(crate_folder(unpacked / "run") / crate_manifest);
+    run.was_there = has_same_files(run.directory, exchange::read_manifest(manifest));
     if (run.was_there) return run;
     throw Error(ErrorKind::usage,
                 "run '" + record.run_id + "' is there with other content",

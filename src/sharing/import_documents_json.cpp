@@ -142,6 +142,13 @@ MadeDocument prepared(ImportedAsset& imported,
                       const home::Folders& folders,
                       const std::vector<home::AssetDocument>& known) {
   if (!request.name.empty()) imported.asset.name = request.name;
+  const std::string address =
+      request.url.empty() ? "" : exchange::private_address_in(imported.asset);
+  if (!address.empty())
+    throw Error(ErrorKind::usage,
+                printable(request.url) + ": names '" + printable(address) +
+                    "', an address of this machine or a private network",
+                "save the document here if you trust it, and import the file");
   MadeDocument made;
   made.kind = to_string(imported.asset.kind);
   made.name = imported.asset.name;
@@ -153,6 +160,11 @@ MadeDocument prepared(ImportedAsset& imported,
   for (const home::AssetDocument& one : known)
     if (one.asset == as_written) made.was_there = true;
   if (!made.was_there && !request.replaces) refuse_other(imported.asset, made, known);
+  std::error_code code;
+  if (!made.was_there && !request.replaces && fs::exists(made.path, code))
+    throw Error(ErrorKind::usage,
+                printable(made.path.string()) + ": is there, and is another document",
+                "--name gives the asset another name, --replace replaces the file");
   made.same_as = assets_with_bytes_of(imported.asset, known);
   return made;
 }

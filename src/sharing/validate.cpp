@@ -26,13 +26,15 @@ void add_notes(const std::vector<std::string>& notes, Validation& answer) {
 /// Files of this machine that the document names are held against its digests.
 void check_local_files(const spec::Asset& asset, const std::string& folder_url) {
   for (const spec::AssetFile& file : asset.files) {
-    const std::string& source = file.sources.front();
-    if (!source.starts_with(folder_url)) continue;
-    const fs::path path = base::percent_decoded(source.substr(std::string_view("file://").size()));
-    for (const base::Digest& digest : file.digests) {
-      if (base::digest_file(path, digest.algorithm) == digest) continue;
-      throw Error(ErrorKind::integrity,
-                  path.string() + ": its bytes are not those of " + digest.text());
+    for (const std::string& source : file.sources) {
+      if (!source.starts_with(folder_url)) continue;
+      const fs::path path =
+          base::percent_decoded(source.substr(std::string_view("file://").size()));
+      for (const base::Digest& digest : file.digests) {
+        if (base::digest_file(path, digest.algorithm) == digest) continue;
+        throw Error(ErrorKind::integrity,
+                    path.string() + ": its bytes are not those of " + digest.text());
+      }
     }
   }
 }
@@ -117,6 +119,8 @@ Validation validate(const fs::path& place, base::Observer& observer, const std::
     if (error.kind() == ErrorKind::interrupted) throw;
     answer.problem = error.what();
     answer.has_wrong_digest = error.kind() == ErrorKind::integrity;
+  } catch (const fs::filesystem_error& error) {
+    answer.problem = error.what();
   }
   return answer;
 }

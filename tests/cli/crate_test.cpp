@@ -244,3 +244,17 @@ TEST_CASE("cli: documents and crates are validated, and nothing is written") {
                  Contains("valid    " + (folder / "right.json").string()));
   CHECK_FALSE(fs::exists(users.reader.home() / "assets"));
 }
+
+TEST_CASE("cli: a crate with the record of another and other code is not taken for it") {
+  const TwoUsers users;
+  users.write();
+  done(users.reader, {"import", users.crate});
+  users.change(R"(import hashlib
+members['run/code.tar.gz'] += b'x'
+lines = dict(line.split('  ', 1)[::-1] for line in members['manifest-sha256.txt'].decode().splitlines())
+lines['run/code.tar.gz'] = hashlib.sha256(members['run/code.tar.gz']).hexdigest()
+members['manifest-sha256.txt'] = ''.join(h + '  ' + n + chr(10) for n, h in lines.items()).encode())");
+  const Answer refused = users.reader({"import", users.crate});
+  CHECK(refused.status == 2);
+  CHECK_THAT(refused.errors, Contains("is there with other content"));
+}

@@ -14,4 +14,7 @@ struct ImportedAsset {
   std::vector<std::string> notes{};
 };
 
+/// An address of this machine or of a private network that an asset names; "" for none.
+std::string private_address_in(const spec::Asset& asset);
+
 }  // namespace sabath::exchange

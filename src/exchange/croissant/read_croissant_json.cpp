@@ -11,6 +11,7 @@
 #include <sabath/exchange/jsonld.hpp>
 #include <sabath/exchange/licences.hpp>
 
+#include <algorithm>
 #include <array>
 #include <set>
 
@@ -139,16 +140,11 @@ spec::Asset patched(const spec::Asset& asset, const json& patch, const std::stri
 }
 
 void check_addresses(const spec::Asset& asset, const std::string& name) {
-  std::vector<std::string> addresses{asset.list, asset.base};
-  for (const auto* files : {&asset.files, &asset.manifest})
-    for (const spec::AssetFile& file : *files)
-      addresses.insert(addresses.end(), file.sources.begin(), file.sources.end());
-  for (const std::string& address : addresses) {
-    if (!address.empty() && is_private(address))
-      refuse(name,
-             "names '" + printable(address) + "', an address of this machine or a private network",
-             "save the document here if you trust it, and import the file");
-  }
+  const std::string address = private_address_in(asset);
+  if (address.empty()) return;
+  refuse(name,
+         "names '" + printable(address) + "', an address of this machine or a private network",
+         "save the document here if you trust it, and import the file");
 }
 
 /// The document without this program's own terms, and a digest of each member that came from it.
@@ -164,6 +160,16 @@ std::string kept_document(json document, const spec::Asset& asset, const std::st
 }
 
 }  // namespace
+
+std::string private_address_in(const spec::Asset& asset) {
+  std::vector<std::string> addresses{asset.list, asset.base};
+  if (asset.code) addresses.push_back(asset.code->git);
+  for (const auto* files : {&asset.files, &asset.manifest})
+    for (const spec::AssetFile& file : *files)
+      addresses.insert(addresses.end(), file.sources.begin(), file.sources.end());
+  const auto found = std::find_if(addresses.begin(), addresses.end(), is_private);
+  return found == addresses.end() ? std::string{} : *found;
+}
 
 ImportedAsset read_croissant(string_view text,
                              const std::string& name,

@@ -132,11 +132,13 @@ def _settings(set: Optional[Mapping[str, Any]]) -> List[str]:
 
 
 def _text(value: Any) -> str:
+    if hasattr(value, "tolist") and not isinstance(value, (str, bytes)):
+        value = value.tolist()  # of NumPy
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (list, tuple)):
         return ",".join(_text(item) for item in value)
-    return repr(value) if isinstance(value, float) else str(value)
+    return float.__repr__(value) if isinstance(value, float) else str(value)
 
 
 def _requested(

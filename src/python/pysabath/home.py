@@ -78,6 +78,8 @@ def _open(path: Path) -> sqlite3.Connection:
     try:
         connection.execute("select count(*) from sqlite_master").fetchone()
     except sqlite3.OperationalError:
+        if os.access(path.parent, os.W_OK):
+            raise
         # A folder that this user cannot write to: without a write-ahead log nothing else has it open.
         connection.close()
         connection = sqlite3.connect(uri + "?mode=ro&immutable=1", uri=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union, overload
@@ -15,8 +16,6 @@ from .program import ask, find_program
 from .series import exact_values, read_series
 
 if TYPE_CHECKING:
-    import os
-
     import numpy
     import pandas
 
@@ -136,6 +135,8 @@ class Output:
         self.size_bytes: int = entry.get("size_bytes", 0)
         self.digest: str = entry.get("digest", "")
         self.path: Path = run / "outputs" / self.stage / self.name
+        if os.path.isabs(self.name) or ".." in self.path.parts:
+            raise UsageError(f"output '{self.name}': leads out of its run")
 
     def open(self) -> Any:
         """Opens the output with what its suffix asks for: see `pysabath.open_file`."""
@@ -300,7 +301,7 @@ class Runs(Sequence[Run]):
         return frame_of(self._runs, self._home)
 
 
-def run(name: str, home: "Optional[os.PathLike]" = None) -> Run:
+def run(name: str, home: Optional[os.PathLike] = None) -> Run:
     """Returns one run by its id or the unique beginning of it. Other names (`@last`) are the program's. Raises NotFound."""
     folder = home_folder(home)
     folders = run_folders(folder)
@@ -317,7 +318,7 @@ def run(name: str, home: "Optional[os.PathLike]" = None) -> Run:
     return found[0]
 
 
-def runs(selection: str = "", home: "Optional[os.PathLike]" = None) -> Runs:
+def runs(selection: str = "", home: Optional[os.PathLike] = None) -> Runs:
     """Returns the runs that a selection names, the newest first; "" names all.
 
     `recipe=supercell,seed=1` is read here: terms `key=value`, joined by commas, for recipe, study, user, id, host,

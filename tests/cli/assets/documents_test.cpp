@@ -121,3 +121,13 @@ TEST_CASE("cli: what no document is, and a table without its columns, get a hint
   CHECK_THAT(table.errors, Contains("--recipe and --metrics"));
   CHECK(sabath({"import", sabath.folder() / "none.json"}).status == 10);
 }
+
+TEST_CASE("cli: a document of the home that cannot be read is not replaced") {
+  const Sabath sabath;
+  base::make_directories(sabath.home() / "assets");
+  base::write_file_atomically(sabath.home() / "assets/my-set.json", "{");
+  const Answer refused = sabath({"import", croissant(sabath)});
+  CHECK(refused.status == 2);
+  CHECK_THAT(refused.errors, Contains("is there, and is another document"));
+  CHECK(base::read_file(sabath.home() / "assets/my-set.json") == "{");
+}
