@@ -41,12 +41,12 @@ int catalog_reindex(Workspace& workspace) {
   return report.unreadable == 0 ? exit_done : exit_no;
 }
 
-struct CheckOptions {
+struct FairOptions {
   std::vector<std::string> names{};
   bool is_fair = false;
 };
 
-std::vector<FairReport> fair_reports(const CheckOptions& options, Workspace& workspace) {
+std::vector<FairReport> fair_reports(const FairOptions& options, Workspace& workspace) {
   std::vector<FairReport> reports;
   if (options.names.empty()) {
     std::vector<home::BadDocument> bad;
@@ -74,7 +74,7 @@ std::string fair_text(const std::vector<FairReport>& reports) {
   return table.text();
 }
 
-int catalog_check(const CheckOptions& options, Workspace& workspace) {
+int catalog_check(const FairOptions& options, Workspace& workspace) {
   if (!options.is_fair)
     throw usage_error("catalog check: needs --fair", "'sabath validate FILE' checks a document");
   const std::vector<FairReport> reports = fair_reports(options, workspace);
