@@ -119,7 +119,7 @@ void want_trust(const sharing::ImportedRun& run, const ReproOptions& options) {
 /// The folder of the run that is repeated; a crate's run is taken into the home first.
 std::filesystem::path original_of(const ReproOptions& options, Workspace& workspace) {
   if (!is_crate(options.run)) {
-    const std::filesystem::path directory = one_run(options.run, workspace).directory;
+    std::filesystem::path directory = one_run(options.run, workspace).directory;
     if (const auto imported = sharing::imported_run(directory)) want_trust(*imported, options);
     return directory;
   }
