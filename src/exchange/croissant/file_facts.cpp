@@ -202,8 +202,14 @@ std::string media_type_of(string_view path) {
 
 bool is_private(string_view url) {
   const std::string lower = base::lower_case(url);
+  if (lower.empty() || lower.starts_with("doi:")) return false;
   if (lower.starts_with("file:") || lower.find("+file:") != std::string::npos) return true;
   std::string host(host_of(lower));
+  // Programs that fetch decode and mend other spellings, each in its own way.
+  const bool is_plain =
+      !host.empty() &&
+      host.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.-_:") == host.npos;
+  if (!is_plain) return true;
   while (host.ends_with('.'))
     host.pop_back();
   const bool is_named = host == "localhost" || host.ends_with(".localhost") ||

@@ -24,7 +24,8 @@ std::string packing_of(std::string_view media_type, std::string_view path);
 std::string media_type_of(std::string_view path);
 
 /// Whether an address leads to this machine or a private network: `file:`, a name such as
-/// "localhost", or a private number in any notation.
+/// "localhost", or a private number in any notation. True also for a host that is not spelled
+/// plainly: programs that fetch read such hosts in different ways.
 bool is_private(std::string_view url);
 
 /// The path of a URL or relative reference, decoded, or its last segment. Returns "" where it
