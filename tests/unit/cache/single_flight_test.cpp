@@ -108,10 +108,15 @@ TEST_CASE("claim: who lost it leaves it to the one that has it now") {
   auto claim = cache::Claim::take(layout, path, stranger(), 2ms);
   auto other = stranger();
   other.nonce = "other";
-  base::write_file_atomically(path, cache::claim_text(other));
-  std::this_thread::sleep_for(30ms);
+  const auto holder = [&] { return cache::parse_claim(cache::read_claim(path).value())->nonce; };
+  // A beat that is under way replaces the new claim once. A holder that does not look does so
+  // always.
+  for (int i = 0; i < 20 && holder() != "other"; ++i) {
+    base::write_file_atomically(path, cache::claim_text(other));
+    std::this_thread::sleep_for(30ms);
+  }
   claim.reset();
-  CHECK(cache::parse_claim(cache::read_claim(path).value())->nonce == "other");
+  CHECK(holder() == "other");
 }
 
 TEST_CASE("claim: one that changed since it was judged is not buried") {
