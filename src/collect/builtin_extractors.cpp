@@ -1,10 +1,9 @@
-#include "extractors.hpp"
+#include "stage_reader.hpp"
 
 #include <algorithm>
 #include <array>
 #include <iterator>
-#include <limits>
-#include <map>
+#include <utility>
 
 namespace sabath::collect {
 namespace {
@@ -33,83 +32,90 @@ void merge(Extraction& all, Extraction&& one) {
   if (!all.start_s || (one.start_s && *one.start_s < *all.start_s)) all.start_s = one.start_s;
 }
 
-/// Lets metrics pass that are taken without being declared. Holds back those that are declared to
-/// come from elsewhere, or that came from another kind before. Two sources of one name must not
-/// become one series.
-class Unclaimed final : public base::SeriesSink {
- public:
-  Unclaimed(const std::string& stage,
-            const std::vector<spec::MetricSpec>& declared,
-            base::SeriesSink& next)
-      : stage_(stage), declared_(declared), next_(next) {}
-
-  void begin(spec::SourceKind kind) { kind_ = kind; }
-
-  base::SeriesId open(std::string_view stream, std::string_view metric) override {
-    const bool is_claimed = std::ranges::any_of(declared_, [&](const spec::MetricSpec& one) {
-      const bool is_here = one.from.stage.empty() || one.from.stage == stage_;
-      const bool is_ours = one.from.kind == kind_;
-      return one.name == metric && is_here != is_ours;
-    });
-    if (is_claimed) return claimed;
-    const auto owner = owners_.try_emplace(std::string(metric), kind_).first;
-    return owner->second == kind_ ? next_.open(stream, metric) : claimed;
-  }
-  void add(base::SeriesId series, const base::SeriesPoint& point) override {
-    if (series != claimed) next_.add(series, point);
-  }
-
-  static constexpr base::SeriesId claimed{std::numeric_limits<std::size_t>::max()};
-
- private:
-  const std::string& stage_;
-  const std::vector<spec::MetricSpec>& declared_;
-  base::SeriesSink& next_;
-  spec::SourceKind kind_ = spec::SourceKind::jsonl;
-  std::map<std::string, spec::SourceKind> owners_{};
-};
-
-struct Extractor {
+struct Kind {
   spec::SourceKind kind;
-  Extract* extract;
+  MakeExtractor* make;
   bool is_free = false;  ///< also reads metrics that are not declared
 };
 
 /// The only list of extractors.
-constexpr std::array<Extractor, 6> extractors{{
-    {spec::SourceKind::jsonl, extract_jsonl, true},
-    {spec::SourceKind::regex, extract_text},
-    {spec::SourceKind::key_value, extract_text},
-    {spec::SourceKind::csv, extract_csv},
-    {spec::SourceKind::mllog, extract_mllog, true},
-    {spec::SourceKind::tensorboard, extract_tensorboard},
+constexpr std::array<Kind, 6> extractors{{
+    {spec::SourceKind::jsonl, jsonl_extractor, true},
+    {spec::SourceKind::regex, text_extractor},
+    {spec::SourceKind::key_value, text_extractor},
+    {spec::SourceKind::csv, csv_extractor},
+    {spec::SourceKind::mllog, mllog_extractor, true},
+    {spec::SourceKind::tensorboard, tensorboard_extractor},
 }};
 
 }  // namespace
 
-Extraction extract_all(const StageFiles& files,
-                       const std::vector<spec::MetricSpec>& declared,
-                       base::SeriesSink& sink) {
-  Extraction all;
-  Unclaimed unclaimed(files.stage, declared, sink);
-  for (const auto& [kind, extract, is_free] : extractors) {
+base::SeriesId Unclaimed::open(std::string_view stream, std::string_view metric) {
+  const bool is_claimed = std::ranges::any_of(declared_, [&](const spec::MetricSpec& one) {
+    const bool is_here = one.from.stage.empty() || one.from.stage == stage_;
+    const bool is_ours = one.from.kind == kind_;
+    return one.name == metric && is_here != is_ours;
+  });
+  if (is_claimed) return claimed;
+  const auto owner = owners_.try_emplace(std::string(metric), kind_).first;
+  return owner->second == kind_ ? next_.open(stream, metric) : claimed;
+}
+
+StageReader::StageReader(const StageFiles& files,
+                         const std::vector<spec::MetricSpec>& declared,
+                         base::SeriesSink& sink,
+                         FilePositions* positions)
+    : unclaimed_(files.stage, declared, sink) {
+  for (const auto& [kind, make, is_free] : extractors) {
     std::vector<spec::MetricSpec> wanted;
     for (const spec::MetricSpec& metric : declared) {
       const bool is_here = metric.from.stage.empty() || metric.from.stage == files.stage;
       if (is_here && metric.from.kind == kind) wanted.push_back(metric);
     }
     if (wanted.empty() && !is_free) continue;
-    unclaimed.begin(kind);
-    base::SeriesSink& target = is_free ? static_cast<base::SeriesSink&>(unclaimed) : sink;
-    Extraction one;
-    extract(files, wanted, {kind, files.stage, target, one});
-    // What did not become a series says nothing of the one that has its name.
-    std::erase_if(one.counts_samples, [&](const auto& metric) {
-      return target.open(files.stage, metric.first) == Unclaimed::claimed;
-    });
-    merge(all, std::move(one));
+    base::SeriesSink& target = is_free ? static_cast<base::SeriesSink&>(unclaimed_) : sink;
+    parts_.push_back(std::make_unique<Part>(
+        make(files, std::move(wanted)), kind, files.stage, target, positions));
   }
+}
+
+void StageReader::read() {
+  for (const auto& part : parts_) {
+    unclaimed_.begin(part->target.kind);
+    part->extractor->read(part->target);
+    // What did not become a series says nothing of the one that has its name.
+    std::erase_if(part->extraction.counts_samples, [&](const auto& metric) {
+      return part->target.sink.open(part->target.stream, metric.first) == Unclaimed::claimed;
+    });
+  }
+}
+
+Extraction StageReader::extraction() {
+  Extraction all;
+  for (const auto& part : parts_)
+    merge(all, std::exchange(part->extraction, {}));
   return all;
+}
+
+std::uint64_t StageReader::take_bad_lines() {
+  std::uint64_t lines = 0;
+  for (const auto& part : parts_) {
+    Extraction& extraction = part->extraction;
+    lines += std::exchange(extraction.bad_lines, 0);
+    extraction.examples.clear();
+    extraction.searched.clear();
+    extraction.collected.notes.clear();
+    extraction.reported = {};
+  }
+  return lines;
+}
+
+Extraction extract_all(const StageFiles& files,
+                       const std::vector<spec::MetricSpec>& declared,
+                       base::SeriesSink& sink) {
+  StageReader reader(files, declared, sink);
+  reader.read();
+  return reader.extraction();
 }
 
 }  // namespace sabath::collect

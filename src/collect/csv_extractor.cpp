@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <fstream>
 #include <optional>
+#include <utility>
 
 namespace sabath::collect {
 namespace {
@@ -106,17 +107,63 @@ void add_not_whole(const Columns& columns,
   }
 }
 
+/// Bytes of a table. Of one that grows: its header again, then the complete lines that are new. A
+/// line that ends within quotes is then read as if the record ended there.
+class TableBytes {
+ public:
+  explicit TableBytes(const SourceFile& source)
+      : source_(source), file_(source.path, std::ios::binary), block_(1U << 18U) {
+    if (!file_) base::throw_errno(source.path.string(), "cannot read", errno);
+    if (source.position == nullptr) return;
+    rest_ = source.position->header;
+    file_.seekg(static_cast<std::streamoff>(source.position->offset));
+  }
+
+  /// Returns the next bytes, which hold until the next call; empty at the end.
+  std::string_view more() {
+    if (!rest_.empty()) return std::exchange(rest_, {});
+    source_.limits.check(source_.path.string());
+    // What follows the last end of a line, and is shorter than a block, is read again.
+    std::rotate(
+        block_.begin(), block_.begin() + static_cast<std::ptrdiff_t>(passed_), block_.end());
+    const std::size_t kept = std::exchange(filled_, 0) - passed_;
+    file_.read(block_.data() + kept, static_cast<std::streamsize>(block_.size() - kept));
+    if (file_.bad()) base::throw_errno(source_.path.string(), "cannot read", errno);
+    filled_ = kept + static_cast<std::size_t>(file_.gcount());
+    passed_ = filled_;
+    FilePosition* position = source_.position;
+    const std::string_view text(block_.data(), filled_);
+    if (position == nullptr) return text;
+    const bool is_full = filled_ == block_.size();
+    if (const std::size_t end = text.rfind('\n'); end != std::string_view::npos || !is_full)
+      passed_ = end == std::string_view::npos ? 0 : end + 1;
+    position->offset += passed_;
+    position->number += static_cast<std::uint64_t>(
+        std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(passed_), '\n'));
+    keep_header(text.substr(0, passed_), position->header);
+    return text.substr(0, passed_);
+  }
+
+ private:
+  /// The first line that has text.
+  static void keep_header(std::string_view text, std::string& header) {
+    if (!header.empty()) return;
+    const std::size_t begin = text.find_first_not_of(" \t\r\n");
+    if (begin == std::string_view::npos) return;
+    header = text.substr(0, text.find('\n', begin) + 1);
+  }
+
+  const SourceFile& source_;
+  std::ifstream file_;
+  std::vector<char> block_;
+  std::size_t filled_ = 0;
+  std::size_t passed_ = 0;  ///< of the block: bytes that were returned
+  std::string_view rest_{};
+};
+
 void read_table(const SourceFile& source, const Metrics& wanted, const PointTarget& target) {
-  std::ifstream file(source.path, std::ios::binary);
-  if (!file) base::throw_errno(source.path.string(), "cannot read", errno);
-  std::vector<char> block(1U << 18U);
-  const auto more = [&] {
-    source.limits.check(source.path.string());
-    file.read(block.data(), static_cast<std::streamsize>(block.size()));
-    if (file.bad()) base::throw_errno(source.path.string(), "cannot read", errno);
-    return std::string_view(block.data(), static_cast<std::size_t>(file.gcount()));
-  };
-  base::CsvReader table(more, longest_record);
+  TableBytes bytes(source);
+  base::CsvReader table([&] { return bytes.more(); }, longest_record);
   std::optional<Columns> columns;
   Trouble not_whole;
   std::vector<std::string> header;
@@ -140,17 +187,29 @@ void read_table(const SourceFile& source, const Metrics& wanted, const PointTarg
   note_not_whole(target.extraction, not_whole);
 }
 
-}  // namespace
+class CsvExtractor final : public Extractor {
+ public:
+  CsvExtractor(const StageFiles& files, std::vector<spec::MetricSpec> wanted)
+      : files_(files), wanted_(std::move(wanted)) {}
 
-void extract_csv(const StageFiles& files,
-                 const std::vector<spec::MetricSpec>& wanted,
-                 const PointTarget& target) {
-  for (const auto& [file, metrics] : by_file(wanted)) {
-    for (const SourceFile& source : source_files(files, file)) {
-      target.extraction.searched.push_back({target.kind, file, source.path});
-      read_table(source, metrics, target);
+  void read(const PointTarget& target) override {
+    for (const auto& [file, metrics] : by_file(wanted_)) {
+      for (SourceFile& source : source_files(files_, file, target.positions)) {
+        if (target.begin(source, file)) read_table(source, metrics, target);
+      }
     }
   }
+
+ private:
+  const StageFiles& files_;
+  std::vector<spec::MetricSpec> wanted_;
+};
+
+}  // namespace
+
+std::unique_ptr<Extractor> csv_extractor(const StageFiles& files,
+                                         std::vector<spec::MetricSpec> wanted) {
+  return std::make_unique<CsvExtractor>(files, std::move(wanted));
 }
 
 }  // namespace sabath::collect

@@ -4,25 +4,34 @@
 
 #include <sabath/collect/collect.hpp>
 
+#include <memory>
 #include <vector>
 
 namespace sabath::collect {
 
-/// Passes every point of the `wanted` metrics, all of the target's kind and of this stage, to
-/// `target`.
-using Extract = void(const StageFiles& files,
-                     const std::vector<spec::MetricSpec>& wanted,
-                     const PointTarget& target);
+/// Reader of the metrics that one stage leaves in files of one kind.
+class Extractor {
+ public:
+  virtual ~Extractor() = default;
+  /// Passes every point to `target`. With the target's positions it passes those that are new
+  /// since the last call; the target is the same in each call.
+  virtual void read(const PointTarget& target) = 0;
+};
+
+/// Makes a reader of the `wanted` metrics, all of one kind and of this stage. `files` must outlive
+/// it.
+using MakeExtractor = std::unique_ptr<Extractor>(const StageFiles& files,
+                                                 std::vector<spec::MetricSpec> wanted);
 
 /// JSON lines in metrics-<rank>.jsonl, one file a rank, and in files of the code's own.
-Extract extract_jsonl;
+MakeExtractor jsonl_extractor;
 /// Regular expressions, or key-value pairs.
-Extract extract_text;
+MakeExtractor text_extractor;
 /// Tables with a header, as Keras's CSVLogger writes them.
-Extract extract_csv;
+MakeExtractor csv_extractor;
 /// ":::MLLOG" lines of MLPerf: values, lengths of intervals, parameters, seeds.
-Extract extract_mllog;
+MakeExtractor mllog_extractor;
 /// Scalars of TensorBoard's event files.
-Extract extract_tensorboard;
+MakeExtractor tensorboard_extractor;
 
 }  // namespace sabath::collect

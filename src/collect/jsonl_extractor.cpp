@@ -186,8 +186,9 @@ class JsonLines {
   }
 
   void read(const SourceFile& source, const PointTarget& target) {
-    const auto& [file, rank, limits] = source;
-    LineReader reader(file, LineEnd::newline, limits);
+    const fs::path& file = source.path;
+    const std::int32_t rank = source.rank;
+    LineReader reader(source);
     MetricLine parsed;
     SampleHash samples;
     while (reader.next()) {
@@ -227,7 +228,7 @@ class JsonLines {
                 bool is_log,
                 const Metrics& metrics,
                 const PointTarget& target) {
-    LineReader reader(source.path, LineEnd::newline, source.limits);
+    LineReader reader(source);
     JsonRecord record;
     Trouble passed;
     while (reader.next()) {
@@ -299,25 +300,37 @@ class JsonLines {
       seeds_{};  ///< name -> rank -> reported
 };
 
+class JsonlExtractor final : public Extractor {
+ public:
+  JsonlExtractor(const StageFiles& files, std::vector<spec::MetricSpec> wanted)
+      : files_(files), wanted_(std::move(wanted)), lines_(wanted_) {}
+
+  void read(const PointTarget& target) override {
+    for (const auto& [rank, file] : rank_files(files_.directory)) {
+      SourceFile source{file, rank, files_.limits};
+      if (target.begin(source, {})) lines_.read(source, target);
+    }
+    for (const auto& [file, metrics] : by_file(wanted_)) {
+      if (file.empty()) continue;
+      const bool is_log = file == "stdout" || file == "stderr";
+      for (SourceFile& source : source_files(files_, file, target.positions)) {
+        if (target.begin(source, file)) lines_.read_own(source, is_log, metrics, target);
+      }
+    }
+    lines_.report(target.extraction);
+  }
+
+ private:
+  const StageFiles& files_;
+  std::vector<spec::MetricSpec> wanted_;
+  JsonLines lines_;
+};
+
 }  // namespace
 
-void extract_jsonl(const StageFiles& files,
-                   const std::vector<spec::MetricSpec>& wanted,
-                   const PointTarget& target) {
-  JsonLines lines(wanted);
-  auto& searched = target.extraction.searched;
-  for (const auto& [rank, file] : rank_files(files.directory)) {
-    searched.push_back({target.kind, {}, file});
-    lines.read({file, rank, files.limits}, target);
-  }
-  for (const auto& [file, metrics] : by_file(wanted)) {
-    if (file.empty()) continue;
-    for (const SourceFile& source : source_files(files, file)) {
-      searched.push_back({target.kind, file, source.path});
-      lines.read_own(source, file == "stdout" || file == "stderr", metrics, target);
-    }
-  }
-  lines.report(target.extraction);
+std::unique_ptr<Extractor> jsonl_extractor(const StageFiles& files,
+                                           std::vector<spec::MetricSpec> wanted) {
+  return std::make_unique<JsonlExtractor>(files, std::move(wanted));
 }
 
 }  // namespace sabath::collect

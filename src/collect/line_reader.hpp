@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sabath/base/process/read_limits.hpp>
+#include "source_files.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -15,14 +15,13 @@ enum class LineEnd { newline, newline_or_return };
 
 /// Reads lines of a file in bounded memory: keeps only the beginning of a line that is too long.
 /// Stops after a line of 64 MiB or more, such as a hole of zeros, if only a newline ends lines.
+/// Of a file that grows it reads complete lines, from its position on, and moves the position.
 class LineReader {
  public:
   static constexpr std::size_t max_line_bytes = std::size_t{1} << 20U;
 
   /// Throws Error when the file cannot be read.
-  explicit LineReader(const std::filesystem::path& path,
-                      LineEnd end = LineEnd::newline,
-                      base::ReadLimits limits = {});
+  explicit LineReader(const SourceFile& source, LineEnd end = LineEnd::newline);
 
   /// Returns false at the end. Throws Error if the file cannot be read. `line` is valid until the
   /// next call, and may be changed.
@@ -34,11 +33,17 @@ class LineReader {
 
  private:
   bool refill();
+  void pass(std::size_t bytes);
+  void move_position();
+  bool end_of_file(std::uint64_t line_bytes);
+  bool is_passed_before();
 
   std::filesystem::path path_;
   std::ifstream stream_;
   LineEnd end_;
   base::ReadLimits limits_;
+  FilePosition* position_;
+  std::uint64_t offset_ = 0;  ///< of the next byte
   std::vector<char> buffer_;
   std::size_t at_ = 0;
   std::size_t filled_ = 0;

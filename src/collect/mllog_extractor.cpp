@@ -43,13 +43,18 @@ class MllogFile {
             const Metrics& wanted,
             const std::set<std::string>* taken,
             const PointTarget& target)
-      : source_(source), is_wanted_(!wanted.empty()), taken_(taken), target_(target) {
+      : source_{source.path, source.rank, source.limits},
+        is_wanted_(!wanted.empty()),
+        taken_(taken),
+        target_(target) {
     for (const spec::MetricSpec* metric : wanted)
       names_.emplace(metric->key(), metric->name);
   }
 
-  void read() {
-    LineReader reader(source_.path, LineEnd::newline_or_return, source_.limits);
+  /// `position`: nullptr if the file is complete.
+  void read(FilePosition* position) {
+    source_.position = position;
+    LineReader reader(source_, LineEnd::newline_or_return);
     MllogEvent event;
     while (reader.next()) {
       const auto problem = parse_mllog_line(reader.line(), event);
@@ -216,7 +221,7 @@ class MllogFile {
     target_.add(name, point, value);
   }
 
-  const SourceFile& source_;
+  SourceFile source_;
   bool is_wanted_;
   const std::set<std::string>* taken_;
   const PointTarget& target_;
@@ -231,26 +236,46 @@ class MllogFile {
   Trouble not_events_{};
 };
 
-}  // namespace
+class MllogExtractor final : public Extractor {
+ public:
+  MllogExtractor(const StageFiles& files, std::vector<spec::MetricSpec> wanted)
+      : files_(files), wanted_(std::move(wanted)), metrics_(by_file(wanted_)) {
+    for (const spec::MetricSpec& metric : wanted_)
+      taken_.insert(metric.key());
+    metrics_.try_emplace(std::string());  // both logs, first
+  }
 
-void extract_mllog(const StageFiles& files,
-                   const std::vector<spec::MetricSpec>& wanted,
-                   const PointTarget& target) {
-  std::set<std::string> taken;
-  for (const spec::MetricSpec& metric : wanted)
-    taken.insert(metric.key());
-  auto metrics_of = by_file(wanted);
-  metrics_of.try_emplace(std::string());  // both logs, first
-  std::set<std::filesystem::path> seen;
-  for (const auto& [file, metrics] : metrics_of) {
-    for (const SourceFile& source : source_files(files, file)) {
-      if (metrics.empty() && !has_events(source.path)) continue;
-      target.extraction.searched.push_back({target.kind, file, source.path});
-      // Undeclared metrics are read once, even if several searches read the file.
-      const bool is_new = seen.insert(source.path).second;
-      MllogFile(source, metrics, is_new ? &taken : nullptr, target).read();
+  void read(const PointTarget& target) override {
+    for (const auto& [file, metrics] : metrics_) {
+      for (SourceFile& source : source_files(files_, file, target.positions)) {
+        const auto key = std::pair(file, source.path);
+        auto known = files_read_.find(key);
+        if (known == files_read_.end() && metrics.empty() && !has_events(source.path)) continue;
+        if (!target.begin(source, file)) continue;
+        if (known == files_read_.end()) {
+          // Undeclared metrics are read once, even if several searches read the file.
+          const auto* taken = seen_.insert(source.path).second ? &taken_ : nullptr;
+          known = files_read_.try_emplace(key, source, metrics, taken, target).first;
+        }
+        known->second.read(source.position);
+      }
     }
   }
+
+ private:
+  const StageFiles& files_;
+  std::vector<spec::MetricSpec> wanted_;
+  std::map<std::string, Metrics> metrics_;
+  std::set<std::string> taken_{};
+  std::set<std::filesystem::path> seen_{};
+  std::map<std::pair<std::string, std::filesystem::path>, MllogFile> files_read_{};
+};
+
+}  // namespace
+
+std::unique_ptr<Extractor> mllog_extractor(const StageFiles& files,
+                                           std::vector<spec::MetricSpec> wanted) {
+  return std::make_unique<MllogExtractor>(files, std::move(wanted));
 }
 
 }  // namespace sabath::collect

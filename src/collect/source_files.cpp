@@ -70,16 +70,23 @@ void Trouble::add_text(const fs::path& file, std::uint64_t line, std::string_vie
   add(file, line, fmt::format("'{}'", text.substr(0, shown_bytes)));
 }
 
-std::vector<SourceFile> source_files(const StageFiles& files, const std::string& file) {
+std::vector<SourceFile> source_files(const StageFiles& files,
+                                     const std::string& file,
+                                     FilePositions* positions) {
   std::vector<fs::path> found;
   if (file.empty() || file == "stdout") found.push_back(files.directory / "stdout.log");
   if (file.empty() || file == "stderr") found.push_back(files.directory / "stderr.log");
   const bool is_pattern = file.find_first_of("*?[") != std::string::npos;
   const fs::path work = files.directory / "work";
-  if (is_pattern) {
+  const auto search = [&] {
+    std::vector<fs::path> matching;
     for (const fs::path& folder : {files.outputs, work})
-      find_matching(folder, file, found);
-    std::ranges::sort(found);
+      find_matching(folder, file, matching);
+    std::ranges::sort(matching);
+    return matching;
+  };
+  if (is_pattern) {
+    found = positions != nullptr ? positions->matching(file, search) : search();
   } else if (found.empty()) {
     const bool is_output = !files.outputs.empty() && is_file(files.outputs / file);
     found.push_back(is_output ? files.outputs / file : work / file);

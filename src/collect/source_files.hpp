@@ -1,5 +1,7 @@
 #pragma once
 
+#include "file_position.hpp"
+
 #include <sabath/base/text/exact_number.hpp>
 #include <sabath/collect/collect.hpp>
 
@@ -33,12 +35,29 @@ constexpr std::size_t max_examples = 10;
 /// Counts a line that could not be read, and keeps the first ones.
 void note_bad(Extraction& extraction, BadLine line);
 
+struct SourceFile {
+  std::filesystem::path path{};
+  std::int32_t rank = 0;
+  base::ReadLimits limits{};
+  FilePosition* position = nullptr;  ///< of a file that grows: only what is new is read
+};
+
 /// Destination of the points of one extraction.
 struct PointTarget {
   spec::SourceKind kind;
   const std::string& stream;
   base::SeriesSink& sink;
   Extraction& extraction;
+  FilePositions* positions = nullptr;  ///< of files that grow; nullptr: all are complete
+
+  /// Begins to read `source` for the source `file` of metrics. Sets its position if it grows.
+  /// Returns false if it has nothing new.
+  bool begin(SourceFile& source, const std::string& file) const {
+    extraction.searched.push_back({kind, file, source.path});
+    if (positions == nullptr) return true;
+    source.position = positions->to_read(kind, file, source.path, source.rank);
+    return source.position != nullptr;
+  }
 
   void add(std::string_view metric,
            base::SeriesPoint point,
@@ -50,17 +69,13 @@ struct PointTarget {
   }
 };
 
-struct SourceFile {
-  std::filesystem::path path{};
-  std::int32_t rank = 0;
-  base::ReadLimits limits{};
-};
-
 /// Finds the files of a stage that a recipe's "file" names: "stdout", "stderr", or a path beneath
 /// the outputs or the working folder. With '*', '?' or '[' it is a shell pattern that also matches
 /// across folders; then each file, in the order of paths, is a separate rank. Empty: standard
-/// output, then standard error.
-std::vector<SourceFile> source_files(const StageFiles& files, const std::string& file);
+/// output, then standard error. With `positions` a pattern is searched again only now and then.
+std::vector<SourceFile> source_files(const StageFiles& files,
+                                     const std::string& file,
+                                     FilePositions* positions = nullptr);
 
 using Metrics = std::vector<const spec::MetricSpec*>;
 

@@ -250,9 +250,14 @@ class EventFile {
   enum class Next { record, bad, end };
 
   /// Throws Error when the file cannot be read.
-  explicit EventFile(const std::filesystem::path& path) : stream_(path, std::ios::binary) {
-    if (!stream_) base::throw_errno(path.string(), "cannot read", errno);
-    left_bytes_ = std::filesystem::file_size(path);
+  explicit EventFile(const SourceFile& source)
+      : stream_(source.path, std::ios::binary), position_(source.position) {
+    if (!stream_) base::throw_errno(source.path.string(), "cannot read", errno);
+    left_bytes_ = std::filesystem::file_size(source.path);
+    if (position_ == nullptr) return;
+    number_ = position_->number;
+    left_bytes_ -= std::min(left_bytes_, position_->offset);
+    stream_.seekg(static_cast<std::streamoff>(position_->offset));
   }
 
   /// Reads the next record. After `bad`, `problem()` is set; after a broken frame `end` comes next.
@@ -260,9 +265,7 @@ class EventFile {
     if (left_bytes_ == 0) return Next::end;
     ++number_;
     std::array<char, 12> head{};
-    if (left_bytes_ < head.size() || !stream_.read(head.data(), head.size())) {
-      return broken("is cut off");
-    }
+    if (left_bytes_ < head.size() || !stream_.read(head.data(), head.size())) return cut_off();
     left_bytes_ -= head.size();
     const std::string_view length_bytes(head.data(), 8);
     const std::uint64_t length = *WireReader(length_bytes).fixed(8);
@@ -270,17 +273,17 @@ class EventFile {
     if (masked_crc(length_bytes) != length_crc) {
       return broken("has a length whose checksum is wrong; nothing behind it can be read");
     }
-    if (left_bytes_ < 4 || length > left_bytes_ - 4) return broken("is cut off");
+    if (left_bytes_ < 4 || length > left_bytes_ - 4) return cut_off();
     left_bytes_ -= length + 4;
     if (length > max_record_bytes) {
       data_.clear();
       stream_.seekg(static_cast<std::streamoff>(length + 4), std::ios::cur);
+      move_position(length);
       return Next::record;
     }
     data_.resize(length + 4);
-    if (!stream_.read(data_.data(), static_cast<std::streamsize>(data_.size()))) {
-      return broken("is cut off");
-    }
+    if (!stream_.read(data_.data(), static_cast<std::streamsize>(data_.size()))) return cut_off();
+    move_position(length);
     const auto crc = *WireReader(std::string_view(data_).substr(length)).fixed(4);
     data_.resize(length);
     if (masked_crc(data_) == crc) return Next::record;
@@ -331,12 +334,24 @@ class EventFile {
 
  private:
   Next broken(std::string problem) {
+    if (position_ != nullptr) position_->is_over = true;
     problem_ = std::move(problem);
     left_bytes_ = 0;
     return Next::bad;
   }
 
+  /// The last record of a file that grows may be half written.
+  Next cut_off() { return position_ != nullptr ? Next::end : broken("is cut off"); }
+
+  void move_position(std::uint64_t length) {
+    if (position_ == nullptr) return;
+    constexpr std::uint64_t frame_bytes = 16;
+    position_->offset += length + frame_bytes;
+    position_->number = number_;
+  }
+
   std::ifstream stream_;
+  FilePosition* position_;
   std::uint64_t left_bytes_ = 0;
   std::string data_{};
   std::string problem_{};
@@ -366,7 +381,7 @@ void read_events(const SourceFile& source,
                  const std::multimap<std::string, std::string>& names,
                  Tags& tags,
                  const PointTarget& target) {
-  EventFile events(source.path);
+  EventFile events(source);
   for (auto next = events.next(); next != EventFile::Next::end; next = events.next()) {
     source.limits.check(source.path.string());
     std::string problem = next == EventFile::Next::bad ? events.problem() : "";
@@ -402,24 +417,36 @@ void report_tags(const std::multimap<std::string, std::string>& names,
   }
 }
 
+class TensorboardExtractor final : public Extractor {
+ public:
+  TensorboardExtractor(const StageFiles& files, std::vector<spec::MetricSpec> wanted)
+      : files_(files), wanted_(std::move(wanted)) {}
+
+  void read(const PointTarget& target) override {
+    for (const auto& [file, metrics] : by_file(wanted_)) {
+      std::multimap<std::string, std::string> names;
+      for (const spec::MetricSpec* metric : metrics)
+        names.emplace(metric->key(), metric->name);
+      auto sources = source_files(files_, file.empty() ? usual_files : file, target.positions);
+      rank_by_folder(sources);
+      Tags tags;
+      for (SourceFile& source : sources) {
+        if (target.begin(source, file)) read_events(source, names, tags, target);
+      }
+      report_tags(names, tags, target.extraction);
+    }
+  }
+
+ private:
+  const StageFiles& files_;
+  std::vector<spec::MetricSpec> wanted_;
+};
+
 }  // namespace
 
-void extract_tensorboard(const StageFiles& files,
-                         const std::vector<spec::MetricSpec>& wanted,
-                         const PointTarget& target) {
-  for (const auto& [file, metrics] : by_file(wanted)) {
-    std::multimap<std::string, std::string> names;
-    for (const spec::MetricSpec* metric : metrics)
-      names.emplace(metric->key(), metric->name);
-    auto sources = source_files(files, file.empty() ? usual_files : file);
-    rank_by_folder(sources);
-    Tags tags;
-    for (const SourceFile& source : sources) {
-      target.extraction.searched.push_back({target.kind, file, source.path});
-      read_events(source, names, tags, target);
-    }
-    report_tags(names, tags, target.extraction);
-  }
+std::unique_ptr<Extractor> tensorboard_extractor(const StageFiles& files,
+                                                 std::vector<spec::MetricSpec> wanted) {
+  return std::make_unique<TensorboardExtractor>(files, std::move(wanted));
 }
 
 }  // namespace sabath::collect

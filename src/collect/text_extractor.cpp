@@ -59,11 +59,9 @@ class PatternSearch {
     metrics_.push_back({metric.name, metric.unit, spec::value_groups(regex_, metric.key()), {}});
   }
 
-  /// Begins a new file: forgets step and epoch.
-  void begin(std::int32_t rank) {
-    sticky_ = {};
-    sticky_.rank = rank;
-  }
+  /// Begins a file, with the step and epoch that hold at its position.
+  void begin(const base::SeriesPoint& place) { sticky_ = place; }
+  const base::SeriesPoint& place() const { return sticky_; }
 
   /// `place`: file and line, for notes.
   void search(std::string_view line, const BadLine& place, const PointTarget& target) {
@@ -313,9 +311,13 @@ Searches searches_for(const Metrics& metrics, bool is_regex) {
 
 void search_file(const SourceFile& source, Searches& searches, const PointTarget& target) {
   const std::filesystem::path& file = source.path;
+  std::vector<base::SeriesPoint> places(searches.size(), base::SeriesPoint{source.rank});
+  if (source.position != nullptr && !source.position->places.empty())
+    places = source.position->places;
+  auto place_of = places.begin();
   for (auto& [pattern, search] : searches)
-    search.begin(source.rank);
-  LineReader reader(file, LineEnd::newline_or_return, source.limits);
+    search.begin(*place_of++);
+  LineReader reader(source, LineEnd::newline_or_return);
   std::uint64_t overlong = 0;
   BadLine place{file, 0, {}};
   while (reader.next()) {
@@ -327,26 +329,48 @@ void search_file(const SourceFile& source, Searches& searches, const PointTarget
     for (auto& [pattern, search] : searches)
       search.search(line, place, target);
   }
+  if (source.position != nullptr) {
+    source.position->places.clear();
+    for (const auto& [pattern, search] : searches)
+      source.position->places.push_back(search.place());
+  }
   if (overlong == 0) return;
   target.extraction.collected.notes.push_back(
       base::printable(file.filename().string()) + ": " + std::to_string(overlong) +
       " line(s) are longer than a mebibyte; only their beginning was searched");
 }
 
+class TextExtractor final : public Extractor {
+ public:
+  TextExtractor(const StageFiles& files, std::vector<spec::MetricSpec> wanted)
+      : files_(files), wanted_(std::move(wanted)) {
+    for (const auto& [file, metrics] : by_file(wanted_)) {
+      const bool is_regex = metrics.front()->from.kind == spec::SourceKind::regex;
+      searches_.emplace(file, searches_for(metrics, is_regex));
+    }
+  }
+
+  void read(const PointTarget& target) override {
+    for (auto& [file, searches] : searches_) {
+      for (SourceFile& source : source_files(files_, file, target.positions)) {
+        if (target.begin(source, file)) search_file(source, searches, target);
+      }
+      for (const auto& [pattern, search] : searches)
+        search.report(target.extraction);
+    }
+  }
+
+ private:
+  const StageFiles& files_;
+  std::vector<spec::MetricSpec> wanted_;
+  std::map<std::string, Searches> searches_{};  ///< by file
+};
+
 }  // namespace
 
-void extract_text(const StageFiles& files,
-                  const std::vector<spec::MetricSpec>& wanted,
-                  const PointTarget& target) {
-  for (const auto& [file, metrics] : by_file(wanted)) {
-    Searches searches = searches_for(metrics, target.kind == spec::SourceKind::regex);
-    for (const SourceFile& source : source_files(files, file)) {
-      target.extraction.searched.push_back({target.kind, file, source.path});
-      search_file(source, searches, target);
-    }
-    for (const auto& [pattern, search] : searches)
-      search.report(target.extraction);
-  }
+std::unique_ptr<Extractor> text_extractor(const StageFiles& files,
+                                          std::vector<spec::MetricSpec> wanted) {
+  return std::make_unique<TextExtractor>(files, std::move(wanted));
 }
 
 }  // namespace sabath::collect
