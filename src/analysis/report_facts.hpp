@@ -1,6 +1,6 @@
 #pragma once
 
-#include "usage_courses.hpp"
+#include <sabath/analysis/usage_courses.hpp>
 
 #include <sabath/catalog/catalog.hpp>
 #include <sabath/report/report.hpp>

@@ -1,4 +1,4 @@
-#include "usage_courses.hpp"
+#include <sabath/analysis/usage_courses.hpp>
 
 #include <sabath/base/file.hpp>
 

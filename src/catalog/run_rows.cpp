@@ -1,5 +1,7 @@
 #include "run_rows.hpp"
 
+#include "run_keys.hpp"
+
 #include <algorithm>
 #include <sstream>
 
@@ -176,6 +178,34 @@ std::vector<RunRow> listed_runs(Database& database,
   std::ranges::reverse(rows);
   if (limit > 0 && rows.size() > limit) rows.resize(limit);
   return rows;
+}
+
+std::vector<std::pair<std::string, std::uint64_t>> counted_values(
+    Database& database, const ValueCountRequest& request) {
+  const Column* const column = column_of(request.key, database);
+  if (column == nullptr) refuse_selection(request.key, "is not a key of runs");
+  Condition filter{"1", {}};
+  if (!request.selection.empty()) {
+    const Selection selection = parse_selection(request.selection, names_in(database));
+    filter = selection.references.empty()
+                 ? condition_of(*selection.filter, request.selection, database, request.now)
+                 : one_of(runs_named(database, request.selection, request.now));
+  }
+  const std::string table(column->table);
+  const std::string value = (table.empty() ? "run" : table) + "." + std::string(column->column);
+  const std::string from = table.empty() ? "run" : table + " join run on run.n = " + table + ".run";
+  Condition query{"select " + value + ", count(*) from " + from + " where " + value + " <> '' and ",
+                  {}};
+  query.add(filter);
+  query.sql += " group by 1 order by 2 desc, 1 limit " + std::to_string(request.most);
+  auto& statement = database.statement(query.sql);
+  query.bind(statement);
+  std::vector<std::pair<std::string, std::uint64_t>> counts;
+  while (statement.executeStep()) {
+    counts.emplace_back(statement.getColumn(0).getString(),
+                        static_cast<std::uint64_t>(statement.getColumn(1).getInt64()));
+  }
+  return counts;
 }
 
 RunCounts counts_of(Database& database,

@@ -17,8 +17,9 @@
 #include <sabath/env/environment.hpp>
 #include <sabath/env/prefix_image.hpp>
 #include <sabath/exchange/fair.hpp>
-#include <sabath/home/run_statements.hpp>
 #include <sabath/home/run_trash.hpp>
+#include <sabath/live/answers.hpp>
+#include <sabath/serve/server_record.hpp>
 #include <sabath/sharing/export_run.hpp>
 #include <sabath/sharing/import_crate.hpp>
 #include <sabath/sharing/import_documents.hpp>
@@ -107,23 +108,14 @@ struct UsageRow {
 };
 
 /// The answers as JSON documents, for --json. The root is always an object.
-std::string json_answer(const std::vector<catalog::RunRow>& rows);
-/// With the reason for which each does not count, of all that match how many do, and what they have
-/// under the names that the user asks for.
-std::string json_answer(const std::vector<catalog::RunRow>& rows,
-                        const std::vector<std::string>& reasons,
-                        const spec::RunCount& count,
-                        const std::vector<catalog::RunColumn>& columns);
+using live::json_answer;
 /// Saved selections, by name.
 std::string json_answer(const std::map<std::string, std::string>& selections);
-std::string json_answer(const std::vector<catalog::DocumentRow>& rows);
 std::string json_answer(const std::vector<env::EnvironmentEntry>& entries);
 std::string json_answer(const std::vector<EnvironmentReport>& reports);
 /// What differs between two environments.
 std::string json_answer(const std::vector<std::string>& differences);
 std::string json_answer(const std::vector<execution::RunOutcome>& outcomes);
-/// Without their runs.
-std::string json_answer(const std::vector<analysis::StudyOutcome>& studies);
 /// The state of a study: the table of its runs, and how to continue; or JSON.
 std::string study_answer(const analysis::StudyOutcome& outcome, bool json);
 std::string json_answer(const std::vector<Check>& checks);
@@ -146,11 +138,6 @@ std::string json_answer(const cache::GarbageReport& report,
                         const std::vector<home::ClearedRemoval>& cleared,
                         bool dry_run);
 std::string json_answer(const std::vector<assets::Repaired>& repaired);
-/// With `whole` in the metrics that have whole numbers which no double holds.
-/// With what was `said` of the run, if anything was.
-std::string json_answer(const spec::RunRecord& record,
-                        const spec::WholeSummaries& whole,
-                        const std::vector<home::RunStatement>& said = {});
 std::string json_answer(const CareAnswer& answer);
 std::string json_answer(const std::vector<sharing::MadeDocument>& made);
 std::string json_answer(const std::vector<FairReport>& reports);
@@ -158,6 +145,7 @@ std::string json_answer(const sharing::ImportedRun& run);
 std::string json_answer(const std::vector<sharing::Validation>& answers);
 std::string json_answer(const sharing::CrateReport& report);
 std::string json_answer(const std::vector<home::Removal>& removals);
+std::string json_answer(const serve::ServerRecord& record);
 /// Returns an observer that writes what the library reports as JSON lines with a "type":
 /// "progress", "note" or "warning". Progress of one task comes twice a second at most, and when it
 /// ends.

@@ -40,19 +40,6 @@ const std::vector<std::string>& names_at(
   return found == names.end() ? none : found->second;
 }
 
-ordered_json row_json(const catalog::RunRow& row) {
-  return {{"id", row.id},
-          {"recipe", row.recipe},
-          {"state", spec::to_string(row.state)},
-          {"created", row.created},
-          {"wall_s", row.wall_s},
-          {"node", row.node},
-          {"seed", row.seed},
-          {"tags", row.tags},
-          {"archived", home::is_archived(row.directory)},
-          {"directory", row.directory}};
-}
-
 ordered_json file_json(const assets::FetchedFile& file) {
   return {{"path", file.path},
           {"digest", file.object.digest.text()},
@@ -161,44 +148,8 @@ template std::string json_answer(const spec::EnvironmentLock&);
 template std::string json_answer(const spec::Baseline&);
 template std::string json_answer(const spec::CheckReport&);
 
-std::string json_answer(const std::vector<catalog::RunRow>& rows) {
-  return list_answer("runs", rows, row_json);
-}
-
-std::string json_answer(const std::vector<catalog::RunRow>& rows,
-                        const std::vector<std::string>& reasons,
-                        const spec::RunCount& count,
-                        const std::vector<catalog::RunColumn>& columns) {
-  ordered_json runs = ordered_json::array();
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    ordered_json& run = runs.emplace_back(row_json(rows[i]));
-    run["counts"] = reasons[i].empty();
-    if (!reasons[i].empty()) run["left_out"] = reasons[i];
-    for (const catalog::RunColumn& column : columns) {
-      ordered_json& value = run["columns"][column.key];
-      if (column.kind == catalog::RunColumn::Kind::text) {
-        value = column.texts[i];
-      } else if (!std::isnan(column.numbers[i])) {  // else null: it has none
-        value = base::json_number(column.numbers[i]);
-      }
-    }
-  }
-  return base::pretty_json(
-      {{"schema", 1}, {"runs", std::move(runs)}, {"count", spec::to_json(count)}});
-}
-
 std::string json_answer(const std::map<std::string, std::string>& selections) {
   return base::pretty_json({{"schema", 1}, {"selections", selections}});
-}
-
-std::string json_answer(const std::vector<catalog::DocumentRow>& rows) {
-  return list_answer("documents", rows, [](const catalog::DocumentRow& row) {
-    return ordered_json{{"kind", row.kind},
-                        {"name", row.name},
-                        {"version", row.version},
-                        {"title", row.title},
-                        {"path", row.path}};
-  });
 }
 
 std::string json_answer(const std::vector<env::EnvironmentEntry>& entries) {
@@ -449,31 +400,6 @@ std::string json_answer(const std::vector<home::Removal>& removals) {
   return list_answer("removals", removals, [](const home::Removal& one) {
     return ordered_json{{"removal", one.name}, {"at", one.at}, {"by", one.by}, {"runs", one.runs}};
   });
-}
-
-std::string json_answer(const spec::RunRecord& record,
-                        const spec::WholeSummaries& whole,
-                        const std::vector<home::RunStatement>& said) {
-  nlohmann::ordered_json json = spec::to_json(record);
-  for (std::size_t i = 0; i < record.metrics.size(); ++i) {
-    const auto found = whole.find(record.metrics[i].stream + "/" + record.metrics[i].name);
-    if (found == whole.end()) continue;
-    const spec::WholeValues& values = found->second;
-    for (const auto& [key, digits] : {std::pair("first", &values.first),
-                                      std::pair("last", &values.last),
-                                      std::pair("min", &values.min),
-                                      std::pair("max", &values.max)}) {
-      if (*digits) json["metrics"][i]["whole"][key] = **digits;
-    }
-  }
-  for (const home::RunStatement& one : said) {
-    using Kind = home::RunStatement::Kind;
-    const char* const kind = one.kind == Kind::note  ? "note"
-                             : one.kind == Kind::tag ? "tag"
-                                                     : "untag";
-    json["said"].push_back({{"at", one.at}, {"by", one.by}, {kind, base::redact(one.text)}});
-  }
-  return base::pretty_json(json);
 }
 
 std::string json_error(const base::Error& error) {

@@ -70,4 +70,12 @@ std::string json_answer(const sharing::CrateReport& report) {
                             {"paths", report.paths}});
 }
 
+std::string json_answer(const serve::ServerRecord& record) {
+  return base::pretty_json({{"schema", 1},
+                            {"url", record.url},
+                            {"socket", record.socket},
+                            {"token", record.token},
+                            {"pid", record.process.pid}});
+}
+
 }  // namespace sabath::cli

@@ -175,25 +175,6 @@ std::string text_of(const analysis::StudyOutcome& outcome) {
   return text;
 }
 
-ordered_json point_json(const spec::StudyPoint& point) {
-  ordered_json json = {{"set", point.set}, {"repetition", point.repetition}};
-  if (point.seed) json["seed"] = *point.seed;
-  return json;
-}
-
-ordered_json head_json(const analysis::StudyOutcome& outcome) {
-  return {{"study", outcome.plan.study_id},
-          {"recipe", outcome.plan.recipe_name},
-          {"created", outcome.plan.created},
-          {"directory", outcome.directory.string()},
-          {"points", outcome.points.size()},
-          {"ok", outcome.count(RunState::ok)},
-          {"failed", outcome.count(RunState::failed)},
-          {"open", outcome.open()},
-          {"count", spec::to_json(spec::count_runs(analysis::why_not_counted(outcome)))},
-          {"command", outcome.plan.command}};
-}
-
 ordered_json power_json(const analysis::StudyPower& power) {
   ordered_json metrics = ordered_json::array();
   for (const analysis::MetricPower& one : power.metrics) {
@@ -232,7 +213,7 @@ std::string json_dry_run(const spec::RunPlan& plan,
   }
   ordered_json all = ordered_json::array();
   for (const spec::StudyPoint& point : points)
-    all.push_back(point_json(point));
+    all.push_back(live::point_json(point));
   ordered_json answer = {{"schema", 1}, {"runs", points.size()}};
   if (plan.task) answer["task"] = *plan.task;
   answer.update(ordered_json{{"parameters", parameters}, {"stages", stages}, {"points", all}});
@@ -241,59 +222,7 @@ std::string json_dry_run(const spec::RunPlan& plan,
 }
 
 std::string study_answer(const analysis::StudyOutcome& outcome, bool json) {
-  if (!json) return text_of(outcome);
-  ordered_json runs = ordered_json::array();
-  for (std::size_t i = 0; i < outcome.points.size(); ++i) {
-    ordered_json run = point_json(outcome.plan.points[i]);
-    run["point"] = i;
-    run["tries"] = outcome.points[i].runs;
-    run["state"] = state_of(outcome.points[i]);
-    if (const auto& newest = outcome.points[i].run) {
-      run["id"] = newest->run_id;
-      run["message"] = newest->message;
-      run["directory"] = newest->directory.string();
-      run["record"] = (newest->directory / "record.json").string();
-    }
-    runs.push_back(std::move(run));
-  }
-  ordered_json answer = {{"schema", 1}};
-  answer.update(head_json(outcome));
-  answer["runs"] = std::move(runs);
-  return base::pretty_json(answer);
-}
-
-std::string json_answer(const std::vector<analysis::StudyOutcome>& studies) {
-  ordered_json all = ordered_json::array();
-  for (const analysis::StudyOutcome& outcome : studies)
-    all.push_back(head_json(outcome));
-  return base::pretty_json({{"schema", 1}, {"studies", all}});
-}
-
-std::string watch_json(const std::vector<batch::WatchedRun>& runs, const WatchedStudies& studies) {
-  ordered_json rows = ordered_json::array();
-  ordered_json counts = ordered_json::object();
-  for (const batch::WatchedRun& run : runs) {
-    const std::string state(spec::to_string(run.state));
-    counts[state] = counts.value(state, 0) + 1;
-    rows.push_back({{"id", run.run_id},
-                    {"study", run.study},
-                    {"state", state},
-                    {"goes_on", run.goes_on()},
-                    {"detail", run.detail},
-                    {"directory", run.directory.string()}});
-  }
-  ordered_json whole = ordered_json::array();
-  std::size_t all_left = 0;
-  for (const WatchedStudy& study : studies) {
-    const std::size_t left = not_run(study, runs);
-    all_left += left;
-    whole.push_back({{"id", study.id},
-                     {"points", study.points},
-                     {"not_run", left},
-                     {"goes_on", study.is_driven}});
-  }
-  if (all_left > 0) counts["not_run"] = all_left;
-  return base::pretty_json({{"schema", 1}, {"counts", counts}, {"studies", whole}, {"runs", rows}});
+  return json ? json_answer(outcome) : text_of(outcome);
 }
 
 }  // namespace sabath::cli

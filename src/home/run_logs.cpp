@@ -41,10 +41,10 @@ std::pair<base::UniqueFd, std::uint64_t> open_log(const fs::path& file) {
   return {};
 }
 
-std::string read_from(const fs::path& file, std::uint64_t from) {
+std::string read_from(const fs::path& file, std::uint64_t from, std::uint64_t most = most_at_once) {
   const auto [fd, size] = open_log(file);
   if (size <= from) return {};
-  std::string text(std::min(size - from, most_at_once), '\0');
+  std::string text(std::min(size - from, most), '\0');
   const ssize_t got = ::pread(fd.get(), text.data(), text.size(), static_cast<off_t>(from));
   text.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
   return text;
@@ -114,6 +114,34 @@ std::string RunLogs::more() {
     text += news;
   }
   return text;
+}
+
+LogPart read_log_part(const fs::path& run_directory,
+                      const RunLogs::Choice& choice,
+                      std::optional<std::uint64_t> from) {
+  constexpr std::uint64_t most_of_end = 64U << 10U;
+  constexpr std::uint64_t most_of_part = 256U << 10U;
+  LogPart part;
+  const RunLogs::Source* chosen = nullptr;
+  const std::vector<RunLogs::Source> all = RunLogs(run_directory, choice).sources();
+  for (const RunLogs::Source& source : all) {
+    const std::uint64_t size = open_log(source.file).second;
+    if (size == 0 && chosen != nullptr) continue;
+    chosen = &source;
+    part.size_bytes = size;
+  }
+  if (chosen == nullptr) return part;
+  part.title = chosen->title;
+  const bool is_end = !from || *from > part.size_bytes;
+  if (is_end) from = part.size_bytes > most_of_end ? part.size_bytes - most_of_end : 0;
+  part.from = *from;
+  part.text = read_from(chosen->file, part.from, most_of_part);
+  part.next = part.from + part.text.size();
+  if (!is_end || part.from == 0) return part;
+  const std::size_t line = part.text.find('\n') + 1;
+  part.text.erase(0, line);
+  part.from += line;
+  return part;
 }
 
 std::string last_words(const fs::path& log) {

@@ -37,7 +37,7 @@ inline constexpr std::size_t most_table_rows = 500;  ///< data formats have all 
 struct Figure {
   std::string title{};
   std::string description{};
-  std::string svg{};
+  Drawing drawing{};
   std::string text{};  ///< plot of letters; empty: see the description
 };
 
@@ -102,10 +102,5 @@ std::string write_html(const Report& report);
 std::string write_markdown(const Report& report);
 std::string write_csv(const Report& report);
 std::string write_json(const Report& report);
-
-/// html_style.css, the only style sheet of the page. Curves have colours that colour-blind people
-/// can distinguish, with a contrast of at least 3 to 1; text has 4.5 to 1. Prints are light on any
-/// screen.
-std::string_view html_style();
 
 }  // namespace sabath::report

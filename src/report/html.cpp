@@ -78,7 +78,7 @@ struct HtmlBlock {
         "<h3>{}</h3>\n<figure>\n<div "
         "class=\"scroll\">{}</div>\n<figcaption>{}</figcaption>\n</figure>\n",
         markup_text(figure.title),
-        figure.svg,
+        svg_text(figure.drawing),
         markup_text(figure.description, html_characters));
   }
   std::string operator()(const Listing& listing) const {

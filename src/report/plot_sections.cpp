@@ -93,11 +93,11 @@ Section groups_section(const Report& report) {
   const std::vector<std::size_t> metrics = shown_metrics(report);
   for (std::size_t i = 0; i < std::min(metrics.size(), most_plots); ++i) {
     const Groups groups = groups_of(report, metrics[i], Rows::groups);
-    std::string svg = violin_plot(groups, fmt::format("violin-{}", i));
-    if (svg.empty()) continue;
+    Drawing drawing = violin_plot(groups, fmt::format("violin-{}", i));
+    if (drawing.empty()) continue;
     section.blocks.emplace_back(Figure{groups.metric + label_of(report),
                                        violin_description(groups),
-                                       std::move(svg),
+                                       std::move(drawing),
                                        violin_text(groups)});
   }
   if (!section.blocks.empty()) note_more(section, metrics.size());

@@ -121,6 +121,19 @@ bool is_shown(const Report& report, std::size_t run);
 /// first that is declared.
 std::optional<std::size_t> final_metric(const std::vector<ReportMetric>& metrics);
 
+/// The sections of a report with figures as laid-out values (docs/formats/live.md): what the live
+/// view shows.
+std::string document_json(const Report& report);
+
+/// The graph of stages alone, as laid-out values. States of a run under way are "planned" and
+/// "running", too.
+std::string stage_graph_json(const std::vector<ReportStage>& stages, const std::string& recipe);
+
+/// html_style.css, the style sheet of reports. Curves have colours that colour-blind people can
+/// distinguish, with a contrast of at least 3 to 1; text has 4.5 to 1. Prints are light on any
+/// screen.
+std::string_view html_style();
+
 struct ReportFormat {
   std::string_view name{};                       ///< "html"
   std::array<std::string_view, 2> extensions{};  ///< of its files: ".html", ".htm"

@@ -1,13 +1,13 @@
 #include "commands.hpp"
 #include "selected_runs.hpp"
 
-#include <sabath/analysis/counted_runs.hpp>
 #include <sabath/analysis/study_outcome.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/text/pieces.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/catalog/saved_selections.hpp>
 #include <sabath/home/run_archive.hpp>
+#include <sabath/live/run_list.hpp>
 #include <sabath/report/shown_numbers.hpp>
 
 #include <fmt/format.h>
@@ -40,20 +40,6 @@ std::vector<std::string> names_in(const std::string& option, const std::string& 
     names.emplace_back(base::trimmed(part));
   if (!text.empty() && names.empty()) throw usage_error(option + ": names nothing");
   return names;
-}
-
-/// What runs have under the names that --columns gives; without it, those that they are sorted by.
-std::vector<catalog::RunColumn> columns_of(const ListOptions& options,
-                                           const std::vector<catalog::RunRow>& rows,
-                                           const catalog::Catalog& catalog) {
-  std::vector<std::string> names = names_in("--columns", options.columns);
-  if (names.empty()) names = names_in("--sort", options.sort);
-  std::vector<catalog::RunColumn> columns;
-  for (const std::string& name : names) {
-    const bool is_reverse = options.columns.empty() && name.starts_with('-');
-    if (!rows.empty()) columns.push_back(catalog.column_of(rows, name.substr(is_reverse ? 1 : 0)));
-  }
-  return columns;
 }
 
 std::string cell(const catalog::RunColumn& column, std::size_t row) {
@@ -119,12 +105,6 @@ std::string table_of(const std::vector<catalog::RunRow>& rows,
   return columns.empty() ? runs_table(rows, reasons) : columns_table(rows, reasons, columns);
 }
 
-/// Those that --archived leaves.
-void leave_archived(const ListOptions& options, std::vector<catalog::RunRow>& rows) {
-  if (!options.archived) return;
-  std::erase_if(rows, [](const auto& run) { return !home::is_archived(run.directory); });
-}
-
 void save_selection(const ListOptions& options, Workspace& workspace) {
   if (options.selection.empty())
     throw usage_error("--save: no selection is given", "sabath list runs SELECTION --save NAME");
@@ -157,32 +137,16 @@ int list_runs(const ListOptions& options, Workspace& workspace) {
   const bool is_selection = !options.selection.empty();
   const analysis::KnownNames names = known_names(workspace);
   if (is_selection) names.check_selection(options.selection);
-  // One more than is shown tells whether there are more.
-  const std::size_t limit = options.all ? 0 : options.limit;
-  const std::size_t most = limit == 0 || options.archived ? 0 : limit + 1;
-  const base::WallTime now = workspace.clock().now();
-  const std::vector<std::string> sort =
-      names.has_run() ? names_in("--sort", options.sort) : std::vector<std::string>{};
-  auto rows = or_in_trash(options.selection, workspace, [&] {
-    return catalog.runs(most, options.selection, now, sort);
-  });
-  leave_archived(options, rows);
-  analysis::NamedRuns named;
-  named.add_selection(options.selection, rows, catalog);
-  const bool has_more = limit != 0 && rows.size() > limit;
-  if (has_more && !options.archived) rows.resize(limit);
-  const bool is_part = has_more && is_selection && !options.archived;
-  std::vector<std::string> reasons =
-      is_part ? analysis::why_not_counted_of(rows, options.selection, now, named, catalog)
-              : analysis::why_not_counted(rows, named, catalog);
-  const spec::RunCount count =
-      is_part ? analysis::count_selection(options.selection, now, named, catalog)
-              : spec::count_runs(reasons);
-  if (has_more) {
-    rows.resize(limit);
-    reasons.resize(limit);
-  }
-  const std::vector<catalog::RunColumn> columns = columns_of(options, rows, catalog);
+  live::RunListRequest request;
+  request.selection = options.selection;
+  if (names.has_run()) request.sort = names_in("--sort", options.sort);
+  request.columns = names_in("--columns", options.columns);
+  request.limit = options.all ? 0 : options.limit;
+  request.archived = options.archived;
+  const auto [rows, reasons, count, columns, has_more] =
+      or_in_trash(options.selection, workspace, [&] {
+        return live::list_runs(request, catalog, workspace.clock().now());
+      });
   if (!options.save.empty()) save_selection(options, workspace);
   if (workspace.json()) {
     workspace.answer(json_answer(rows, reasons, count, columns));
@@ -197,8 +161,8 @@ int list_runs(const ListOptions& options, Workspace& workspace) {
   }
   workspace.answer(text);
   if (has_more) {
-    workspace.observer().note(sort.empty() ? "... and older ones: --all shows them"
-                                           : "... and more: --all shows them");
+    workspace.observer().note(request.sort.empty() ? "... and older ones: --all shows them"
+                                                   : "... and more: --all shows them");
   }
   return exit_done;
 }

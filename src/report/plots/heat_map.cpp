@@ -1,7 +1,7 @@
 #include "axis.hpp"
+#include "drawing.hpp"
 #include "escape.hpp"
 #include "plots.hpp"
-#include "svg.hpp"
 #include "value_range.hpp"
 
 #include <sabath/base/text/exact_number.hpp>
@@ -114,7 +114,7 @@ struct Cell {
   double width = 0;
 };
 
-void draw_cell(Svg& svg,
+void draw_cell(Drawing& drawing,
                const Cell& cell,
                const std::optional<double>& value,
                const std::string& text,
@@ -122,26 +122,29 @@ void draw_cell(Svg& svg,
                const ValueRange& extremes) {
   const double middle = cell.y + cell_height / 2 + 3;
   if (!value) {
-    svg.rectangle(cell.x, cell.y, cell.width - 2, cell_height - 4, "missing", "not there");
+    drawing.rectangle(cell.x, cell.y, cell.width - 2, cell_height - 4, "missing", "not there");
     return;
   }
   const bool finite = std::isfinite(*value);
   const std::string shade =
       finite ? fmt::format("q{}", extremes.level(*value, shades)) : std::string("wrong");
-  svg.rectangle(cell.x, cell.y, cell.width - 2, cell_height - 4, shade, title);
+  drawing.rectangle(cell.x, cell.y, cell.width - 2, cell_height - 4, shade, title);
   constexpr double least_for_text = 11;
   const std::string shown = finite ? text : "!";
   if (!shown.empty() && cell.width >= least_for_text)
-    svg.text(cell.x + cell.width / 2 - 1, middle, "middle", shown, "t-" + shade);
+    drawing.text(cell.x + cell.width / 2 - 1, middle, "middle", shown, "t-" + shade);
 }
 
-void draw_legend(Svg& svg, const Layout& layout, const std::vector<std::string>& ends, double y) {
+void draw_legend(Drawing& drawing,
+                 const Layout& layout,
+                 const std::vector<std::string>& ends,
+                 double y) {
   constexpr double box = 26;
-  svg.text(layout.left, y + 14, "start", ends[0]);
+  drawing.text(layout.left, y + 14, "start", ends[0]);
   double x = layout.left + text_width(ends[0]) + 8;
   for (std::size_t i = 0; i < shades; ++i, x += box)
-    svg.rectangle(x, y + 2, box, 14, fmt::format("q{}", i));
-  svg.text(x + 8, y + 14, "start", ends[1]);
+    drawing.rectangle(x, y + 2, box, 14, fmt::format("q{}", i));
+  drawing.text(x + 8, y + 14, "start", ends[1]);
 }
 
 /// All runs have one value; without agreement where runs lack it.
@@ -266,39 +269,39 @@ std::string heat_text(const Groups& groups) {
   return text;
 }
 
-std::string heat_map(const Groups& groups, const std::string& id) {
+Drawing heat_map(const Groups& groups, const std::string& id) {
   const Layout layout = layout_of(groups);
   const Groups coloured = coloured_by(groups);
   const ValueRange extremes = value_range(coloured);
   const std::vector<double> classes = lettered_classes(groups);
   const double bottom = cell_height * static_cast<double>(layout.rows) + 6;
   const bool has_scale = extremes.low < extremes.high;
-  Svg svg(id,
-          plot_width,
-          bottom + (has_scale ? 24 : 0),
-          groups.metric + ", heat map",
-          heat_description(groups));
+  Drawing drawing(id,
+                  plot_width,
+                  bottom + (has_scale ? 24 : 0),
+                  groups.metric + ", heat map",
+                  heat_description(groups));
   for (std::size_t r = 0; r < layout.rows; ++r) {
     const Groups::Row& row = groups.rows[r];
     const double y = cell_height * static_cast<double>(r) + 4;
-    svg.text(layout.left - 10, y + cell_height / 2 + 3, "end", fitting_text(row.label, 200));
+    drawing.text(layout.left - 10, y + cell_height / 2 + 3, "end", fitting_text(row.label, 200));
     const std::size_t cells = std::min(row.values.size(), layout.columns);
     for (std::size_t i = 0; i < cells; ++i) {
       const std::string letter = row.values[i] ? letter_of(classes, *row.values[i]) : "";
       const double x = layout.left + layout.cell * static_cast<double>(i);
       const std::string title = row.values[i] ? text_at(row, i) : "";
-      draw_cell(svg, {x, y, layout.cell}, coloured.rows[r].values[i], letter, title, extremes);
+      draw_cell(drawing, {x, y, layout.cell}, coloured.rows[r].values[i], letter, title, extremes);
     }
     if (row.values.size() > cells) {
-      svg.text(layout.left + layout.cell * static_cast<double>(cells) + 4,
-               y + cell_height / 2 + 3,
-               "start",
-               fmt::format("+{}", row.values.size() - cells),
-               "faint");
+      drawing.text(layout.left + layout.cell * static_cast<double>(cells) + 4,
+                   y + cell_height / 2 + 3,
+                   "start",
+                   fmt::format("+{}", row.values.size() - cells),
+                   "faint");
     }
   }
-  if (has_scale) draw_legend(svg, layout, end_texts(groups, coloured, extremes), bottom);
-  return svg.finish();
+  if (has_scale) draw_legend(drawing, layout, end_texts(groups, coloured, extremes), bottom);
+  return drawing;
 }
 
 }  // namespace sabath::report

@@ -1,6 +1,6 @@
 #include "axis.hpp"
+#include "drawing.hpp"
 #include "plots.hpp"
-#include "svg.hpp"
 #include "value_range.hpp"
 
 #include <sabath/base/moments.hpp>
@@ -75,7 +75,7 @@ std::string area(const Frame& frame,
   return data.empty() ? data : data + "Z";
 }
 
-void draw_run(Svg& svg, const Frame& frame, const Course& course, bool second) {
+void draw_run(Drawing& drawing, const Frame& frame, const Course& course, bool second) {
   std::string line;
   std::string extremes;
   bool is_down = false;
@@ -95,58 +95,59 @@ void draw_run(Svg& svg, const Frame& frame, const Course& course, bool second) {
                   line_to(x, frame.place_y(bucket.high, second));
     }
   }
-  svg.path(extremes, "extremes");
-  svg.path(line, "curve");
+  drawing.path(extremes, "extremes");
+  drawing.path(line, "curve");
   if (drawn > few_points) return;
   for (const Bucket& bucket : course.buckets()) {
     if (bucket.finite > 0)
-      svg.dot(frame.place_x(bucket.x), frame.place_y(bucket.mean, second), 2.5, "dot");
+      drawing.dot(frame.place_x(bucket.x), frame.place_y(bucket.mean, second), 2.5, "dot");
   }
 }
 
-void draw_spread(Svg& svg, const Frame& frame, const Curve& curve) {
+void draw_spread(Drawing& drawing, const Frame& frame, const Curve& curve) {
   const bool second = curve.on_second_axis;
   // What lies upon the other axis's curves must not cover them.
   if (!second) {
-    svg.path(area(frame, curve, &Spread::lowest, &Spread::highest), "range");
-    svg.path(area(frame, curve, &Spread::low, &Spread::high), "band");
+    drawing.path(area(frame, curve, &Spread::lowest, &Spread::highest), "range");
+    drawing.path(area(frame, curve, &Spread::low, &Spread::high), "band");
   }
   std::string line;
   for (const Spread& one : curve.spread)
     extend(line, frame.place_x(one.x), frame.place_y(one.middle, second));
-  svg.path(line, "curve");
+  drawing.path(line, "curve");
   if (curve.spread.size() > (second ? few_points : 1)) return;
   for (const Spread& one : curve.spread) {
     const double x = frame.place_x(one.x);
     const double low = frame.place_y(one.lowest, second);
-    svg.line(x, low, x, frame.place_y(one.highest, second), "extremes");
-    svg.dot(x, frame.place_y(one.middle, second), 2.5, "dot");
+    drawing.line(x, low, x, frame.place_y(one.highest, second), "extremes");
+    drawing.dot(x, frame.place_y(one.middle, second), 2.5, "dot");
   }
 }
 
-void draw_axes(Svg& svg, const Frame& frame, const Chart& chart) {
+void draw_axes(Drawing& drawing, const Frame& frame, const Chart& chart) {
   for (const Tick& tick : frame.y.ticks) {
     const double y = frame.place_y(tick.value, false);
-    svg.line(frame.left, y, frame.right, y, "grid");
-    svg.text(frame.left - 6, y + 4, "end", tick.text);
+    drawing.line(frame.left, y, frame.right, y, "grid");
+    drawing.text(frame.left - 6, y + 4, "end", tick.text);
   }
   if (!chart.second_y.empty()) {
     for (const Tick& tick : frame.second.ticks) {
       const double y = frame.place_y(tick.value, true);
-      svg.line(frame.right, y, frame.right + 4, y, "axis");
-      svg.text(frame.right + 7, y + 4, "start", tick.text);
+      drawing.line(frame.right, y, frame.right + 4, y, "axis");
+      drawing.text(frame.right + 7, y + 4, "start", tick.text);
     }
-    svg.line(frame.right, frame.top, frame.right, frame.top + body, "axis");
-    svg.turned_text(plot_width - 8, frame.top + body / 2, 90, fitting_text(chart.second_y, body));
+    drawing.line(frame.right, frame.top, frame.right, frame.top + body, "axis");
+    drawing.turned_text(
+        plot_width - 8, frame.top + body / 2, 90, fitting_text(chart.second_y, body));
   }
   for (const Tick& tick : frame.x.ticks) {
     const double x = frame.place_x(tick.value);
-    svg.line(x, frame.top + body, x, frame.top + body + 4, "axis");
-    svg.text(x, frame.top + body + 18, "middle", tick.text);
+    drawing.line(x, frame.top + body, x, frame.top + body + 4, "axis");
+    drawing.text(x, frame.top + body + 18, "middle", tick.text);
   }
-  svg.line(frame.left, frame.top + body, frame.right, frame.top + body, "axis");
-  svg.text((frame.left + frame.right) / 2, frame.top + body + 36, "middle", chart.x);
-  svg.turned_text(14, frame.top + body / 2, -90, fitting_text(chart.y, body));
+  drawing.line(frame.left, frame.top + body, frame.right, frame.top + body, "axis");
+  drawing.text((frame.left + frame.right) / 2, frame.top + body + 36, "middle", chart.x);
+  drawing.turned_text(14, frame.top + body / 2, -90, fitting_text(chart.y, body));
 }
 
 struct LegendEntry {
@@ -242,14 +243,14 @@ std::vector<Column> columns_of(const Scatter& scatter) {
   return columns;
 }
 
-void draw_column(Svg& svg, const Frame& frame, const Column& column) {
+void draw_column(Drawing& drawing, const Frame& frame, const Column& column) {
   constexpr std::size_t most_points = 300;
   const std::size_t every = (column.values.size() + most_points - 1) / most_points;
   const double x = frame.place_x(column.x);
   for (std::size_t i = 0; i < column.values.size(); i += every)
-    svg.dot(x, frame.place_y(column.values[i], false), 3, "point");
+    drawing.dot(x, frame.place_y(column.values[i], false), 3, "point");
   const double mean = frame.place_y(column.mean(), false);
-  svg.line(x - 9, mean, x + 9, mean, "median");
+  drawing.line(x - 9, mean, x + 9, mean, "median");
 }
 
 }  // namespace
@@ -273,7 +274,7 @@ std::string scatter_description(const Scatter& scatter) {
   return text + ".";
 }
 
-std::string scatter_plot(const Scatter& scatter, const std::string& id) {
+Drawing scatter_plot(const Scatter& scatter, const std::string& id) {
   const std::vector<Column> columns = columns_of(scatter);
   ValueRange x;
   ValueRange y;
@@ -282,23 +283,23 @@ std::string scatter_plot(const Scatter& scatter, const std::string& id) {
     y.take(point.y);
   }
   constexpr double top = 16;
-  Svg svg(id, plot_width, top + body + 46, scatter.title, scatter_description(scatter));
+  Drawing drawing(id, plot_width, top + body + 46, scatter.title, scatter_description(scatter));
   Frame frame;
   frame.top = top;
   frame.x = fitting_axis(x.low, x.high, 7);
   frame.y = fitting_axis(y.low, y.high);
   frame.left = margin_of(frame.y);
   frame.right = plot_width - 24;
-  draw_axes(svg, frame, {scatter.title, scatter.x, scatter.y, "", {}});
-  svg.open_group(curve_class(0));
+  draw_axes(drawing, frame, {scatter.title, scatter.x, scatter.y, "", {}});
+  drawing.open_group(curve_class(0));
   std::string means;
   for (const Column& column : columns)
     extend(means, frame.place_x(column.x), frame.place_y(column.mean(), false));
-  svg.path(means, "curve");
+  drawing.path(means, "curve");
   for (const Column& column : columns)
-    draw_column(svg, frame, column);
-  svg.close_group();
-  return svg.finish();
+    draw_column(drawing, frame, column);
+  drawing.close_group();
+  return drawing;
 }
 
 std::string description_of(const Chart& chart) {
@@ -312,27 +313,27 @@ std::string description_of(const Chart& chart) {
   return text + ".";
 }
 
-std::string line_plot(const Chart& chart, const std::string& id) {
+Drawing line_plot(const Chart& chart, const std::string& id) {
   const std::vector<LegendEntry> legend = legend_of(chart);
   const double top = (legend.empty() ? 0 : legend.back().y) + 16;
-  Svg svg(id, plot_width, top + body + 46, chart.title, description_of(chart));
+  Drawing drawing(id, plot_width, top + body + 46, chart.title, description_of(chart));
   const Frame frame = frame_of(chart, top);
-  draw_axes(svg, frame, chart);
+  draw_axes(drawing, frame, chart);
   for (std::size_t i = 0; i < chart.curves.size(); ++i) {
     const Curve& curve = chart.curves[i];
-    svg.open_group(curve_class(i));
+    drawing.open_group(curve_class(i));
     if (!legend.empty())
-      svg.line(legend[i].x, legend[i].y - 4, legend[i].x + 24, legend[i].y - 4, "curve");
+      drawing.line(legend[i].x, legend[i].y - 4, legend[i].x + 24, legend[i].y - 4, "curve");
     if (curve.lines.empty()) {
-      draw_spread(svg, frame, curve);
+      draw_spread(drawing, frame, curve);
     } else {
       for (const Course& course : curve.lines)
-        draw_run(svg, frame, course, curve.on_second_axis);
+        draw_run(drawing, frame, course, curve.on_second_axis);
     }
-    svg.close_group();
-    if (!legend.empty()) svg.text(legend[i].x + 30, legend[i].y, "start", legend[i].text);
+    drawing.close_group();
+    if (!legend.empty()) drawing.text(legend[i].x + 30, legend[i].y, "start", legend[i].text);
   }
-  return svg.finish();
+  return drawing;
 }
 
 }  // namespace sabath::report

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "drawing.hpp"
+
 #include <sabath/base/text/exact_number.hpp>
 #include <sabath/report/report.hpp>
 
@@ -17,7 +19,7 @@ inline constexpr std::size_t curve_colours = 6;
 std::string description_of(const Chart& chart);
 /// Plots curves over steps or time: single runs if these are few, else median, quartiles and
 /// extremes.
-std::string line_plot(const Chart& chart, const std::string& id);
+Drawing line_plot(const Chart& chart, const std::string& id);
 
 /// Values of a metric over a parameter, in order of the parameter.
 struct Scatter {
@@ -29,7 +31,7 @@ struct Scatter {
 std::string scatter_description(const Scatter& scatter);
 /// Plots each run as a point, and the means as a line. An axis is logarithmic where its values span
 /// two orders of magnitude.
-std::string scatter_plot(const Scatter& scatter, const std::string& id);
+Drawing scatter_plot(const Scatter& scatter, const std::string& id);
 
 /// Values of one metric in groups.
 struct Groups {
@@ -56,7 +58,7 @@ PaddedLabels padded_labels(const Groups& groups);
 std::vector<double> sorted_finite(const std::vector<std::optional<double>>& values);
 
 /// Plots a row for each group: values as points, their density from five values on, and n.
-std::string violin_plot(const Groups& groups, const std::string& id);
+Drawing violin_plot(const Groups& groups, const std::string& id);
 std::string violin_description(const Groups& groups);
 /// Plots in letters: counts of runs of each group between the extremes of all.
 std::string violin_text(const Groups& groups);
@@ -77,7 +79,7 @@ base::ExactNumber exact_at(const Groups::Row& row, std::size_t i);
 /// Number of distinct values, with all digits of whole numbers that no double holds.
 std::size_t count_distinct(const Groups& groups);
 /// Plots a row for each group with a cell for each run; equal letters are equal bits.
-std::string heat_map(const Groups& groups, const std::string& id);
+Drawing heat_map(const Groups& groups, const std::string& id);
 std::string heat_description(const Groups& groups);
 /// As above in letters; with too many classes digits from 0 (lowest) to 9.
 std::string heat_text(const Groups& groups);
@@ -86,9 +88,9 @@ inline constexpr std::size_t most_letters = 12;  ///< classes that have letters
 bool has_letters(const Groups& groups);
 
 /// Plots stages from left to right, each behind those that it needs.
-std::string stage_graph(const std::vector<ReportStage>& stages,
-                        const std::string& recipe,
-                        const std::string& id);
+Drawing stage_graph(const std::vector<ReportStage>& stages,
+                    const std::string& recipe,
+                    const std::string& id);
 /// One line a stage, indented behind the stages that it needs.
 std::string stage_lines(const std::vector<ReportStage>& stages);
 /// "ok in 20, failed in 1; 1.25 s"

@@ -1,5 +1,5 @@
+#include "drawing.hpp"
 #include "plots.hpp"
-#include "svg.hpp"
 
 #include <sabath/base/clock.hpp>
 #include <sabath/base/text/pieces.hpp>
@@ -43,28 +43,28 @@ std::map<std::string, Box> boxes_of(const std::vector<ReportStage>& stages) {
 }
 
 std::string class_of(const ReportStage& stage) {
-  for (const char* state : {"failed", "interrupted", "skipped", "ok", "reused", "not_due"}) {
+  for (const char* state : {"failed", "interrupted", "running", "skipped", "ok", "reused", "not_due", "planned"}) {
     if (stage.states.contains(state)) return std::string("stage ") + state;
   }
   return "stage";
 }
 
-void draw_need(Svg& svg, const Box& from, const Box& to) {
+void draw_need(Drawing& drawing, const Box& from, const Box& to) {
   const double x1 = from.x() + box_width;
   const double y1 = from.y() + box_height / 2;
   const double x2 = to.x();
   const double y2 = to.y() + box_height / 2;
   const double bend = std::max(gap_x / 2, (x2 - x1) / 2);
-  svg.path(fmt::format("{}C{} {} {} {} {} {}",
-                       move_to(x1, y1),
-                       coordinate(x1 + bend),
-                       coordinate(y1),
-                       coordinate(x2 - bend),
-                       coordinate(y2),
-                       coordinate(x2),
-                       coordinate(y2)),
-           "need");
-  svg.path(move_to(x2 - 7, y2 - 4) + line_to(x2, y2) + line_to(x2 - 7, y2 + 4), "need");
+  drawing.path(fmt::format("{}C{} {} {} {} {} {}",
+                           move_to(x1, y1),
+                           coordinate(x1 + bend),
+                           coordinate(y1),
+                           coordinate(x2 - bend),
+                           coordinate(y2),
+                           coordinate(x2),
+                           coordinate(y2)),
+               "need");
+  drawing.path(move_to(x2 - 7, y2 - 4) + line_to(x2, y2) + line_to(x2 - 7, y2 + 4), "need");
 }
 
 }  // namespace
@@ -94,9 +94,9 @@ std::string stage_lines(const std::vector<ReportStage>& stages) {
   return text;
 }
 
-std::string stage_graph(const std::vector<ReportStage>& stages,
-                        const std::string& recipe,
-                        const std::string& id) {
+Drawing stage_graph(const std::vector<ReportStage>& stages,
+                    const std::string& recipe,
+                    const std::string& id) {
   const std::map<std::string, Box> boxes = boxes_of(stages);
   double width = 0;
   double height = 0;
@@ -112,24 +112,24 @@ std::string stage_graph(const std::vector<ReportStage>& stages,
                                stage.needs.empty() ? "" : " needs ",
                                fmt::join(stage.needs, ", "));
   }
-  Svg svg(id, width, height, "stages of " + recipe, description + ".");
+  Drawing drawing(id, width, height, "stages of " + recipe, description + ".");
   for (const ReportStage& stage : stages) {
     for (const std::string& need : stage.needs) {
-      if (boxes.contains(need)) draw_need(svg, boxes.at(need), boxes.at(stage.name));
+      if (boxes.contains(need)) draw_need(drawing, boxes.at(need), boxes.at(stage.name));
     }
   }
   for (const ReportStage& stage : stages) {
     const Box& box = boxes.at(stage.name);
-    svg.rectangle(box.x(), box.y(), box_width, box_height, class_of(stage));
-    svg.text(
+    drawing.rectangle(box.x(), box.y(), box_width, box_height, class_of(stage));
+    drawing.text(
         box.x() + 10, box.y() + 21, "start", fitting_text(stage.name, box_width - 20), "strong");
-    svg.text(box.x() + 10,
-             box.y() + 39,
-             "start",
-             fitting_text(stage_text(stage), box_width - 16),
-             "small");
+    drawing.text(box.x() + 10,
+                 box.y() + 39,
+                 "start",
+                 fitting_text(stage_text(stage), box_width - 16),
+                 "small");
   }
-  return svg.finish();
+  return drawing;
 }
 
 }  // namespace sabath::report

@@ -1,7 +1,7 @@
 #include "axis.hpp"
+#include "drawing.hpp"
 #include "escape.hpp"
 #include "plots.hpp"
-#include "svg.hpp"
 #include "value_range.hpp"
 
 #include <sabath/base/text/text_table.hpp>
@@ -77,18 +77,21 @@ struct Place {
   double x(double share) const { return left + share * (right - left); }
 };
 
-void draw_outline(Svg& svg, const Place& place, double middle, const Outline& outline) {
+void draw_outline(Drawing& drawing, const Place& place, double middle, const Outline& outline) {
   std::string data;
   for (const auto& [share, part] : outline)
     extend(data, place.x(share), middle - part * half);
   for (auto point = outline.rbegin(); point != outline.rend(); ++point)
     data += line_to(place.x(point->first), middle + point->second * half);
-  svg.path(data + "Z", "violin");
+  drawing.path(data + "Z", "violin");
 }
 
 /// Beside one another where they would cover one another, within the half; else more of them in a
 /// place.
-void draw_points(Svg& svg, const Place& place, double middle, const std::vector<double>& shares) {
+void draw_points(Drawing& drawing,
+                 const Place& place,
+                 double middle,
+                 const std::vector<double>& shares) {
   constexpr double radius = 3;
   const std::size_t every = (shares.size() + most_points - 1) / most_points;
   double before = -1e9;
@@ -100,29 +103,32 @@ void draw_points(Svg& svg, const Place& place, double middle, const std::vector<
     const int row = (stacked + 1) / 2;
     const double away = row * radius * 1.6;
     const double wrapped = std::fmod(away, half - radius);
-    svg.dot(x, middle + (stacked % 2 == 0 ? wrapped : -wrapped), radius, "point");
+    drawing.dot(x, middle + (stacked % 2 == 0 ? wrapped : -wrapped), radius, "point");
   }
 }
 
-void draw_row(Svg& svg, const Place& place, double middle, const std::vector<double>& shares) {
+void draw_row(Drawing& drawing,
+              const Place& place,
+              double middle,
+              const std::vector<double>& shares) {
   if (shares.empty()) return;
   if (shares.front() == shares.back()) {
-    svg.dot(place.x(shares.front()), middle, 4, "point");
+    drawing.dot(place.x(shares.front()), middle, 4, "point");
     if (shares.size() > 1) {
       const bool at_end = place.x(shares.front()) > place.right - 60;
-      svg.text(place.x(shares.front()) + (at_end ? -9 : 9),
-               middle + 4,
-               at_end ? "end" : "start",
-               fmt::format("{} times", shares.size()));
+      drawing.text(place.x(shares.front()) + (at_end ? -9 : 9),
+                   middle + 4,
+                   at_end ? "end" : "start",
+                   fmt::format("{} times", shares.size()));
     }
     return;
   }
   const Density density(shares);
   if (density.exists())
-    draw_outline(svg, place, middle, outline_of(density, shares.front(), shares.back()));
-  draw_points(svg, place, middle, shares);
+    draw_outline(drawing, place, middle, outline_of(density, shares.front(), shares.back()));
+  draw_points(drawing, place, middle, shares);
   const double median = place.x(quantile(shares, 0.5));
-  svg.line(median, middle - half, median, middle + half, "median");
+  drawing.line(median, middle - half, median, middle + half, "median");
 }
 
 std::string row_text(const Groups::Row& row, const std::vector<double>& values) {
@@ -226,12 +232,13 @@ std::string violin_text(const Groups& groups) {
   return text + "a digit is so many runs in a place, # more than 9\n";
 }
 
-std::string violin_plot(const Groups& groups, const std::string& id) {
+Drawing violin_plot(const Groups& groups, const std::string& id) {
   const auto [values, range] = shown_values(groups);
   if (range.is_empty()) return {};
   const Axis axis = linear_axis(range.low, range.high, 6);
   const double bottom = top + row_height * static_cast<double>(values.size());
-  Svg svg(id, plot_width, bottom + 24, groups.metric + " by group", violin_description(groups));
+  Drawing drawing(
+      id, plot_width, bottom + 24, groups.metric + " by group", violin_description(groups));
   double count_width = 0;
   for (const auto& row : values)
     count_width = std::max(count_width, text_width(count_text(row)));
@@ -240,23 +247,23 @@ std::string violin_plot(const Groups& groups, const std::string& id) {
                     plot_width - std::max(24.0, last_mark / 2 + 4)};
   for (const Tick& tick : axis.ticks) {
     const double x = place.x(axis.share(tick.value));
-    svg.line(x, top, x, bottom, "grid");
-    svg.text(x, bottom + 16, "middle", tick.text);
+    drawing.line(x, top, x, bottom, "grid");
+    drawing.text(x, bottom + 16, "middle", tick.text);
   }
-  svg.line(place.left, bottom, place.right, bottom, "axis");
+  drawing.line(place.left, bottom, place.right, bottom, "axis");
   for (std::size_t i = 0; i < values.size(); ++i) {
     const double middle = top + row_height * (static_cast<double>(i) + 0.5);
-    svg.open_group(fmt::format("c{}", i % curve_colours));
+    drawing.open_group(fmt::format("c{}", i % curve_colours));
     std::vector<double> shares;
     for (const double value : values[i])
       shares.push_back(axis.share(value));
-    draw_row(svg, place, middle, shares);
-    svg.close_group();
+    draw_row(drawing, place, middle, shares);
+    drawing.close_group();
     const double label_end = place.left - count_width - 18;
-    svg.text(label_end, middle + 4, "end", fitting_text(groups.rows[i].label, 200));
-    svg.text(place.left - 8, middle + 4, "end", count_text(values[i]), "faint");
+    drawing.text(label_end, middle + 4, "end", fitting_text(groups.rows[i].label, 200));
+    drawing.text(place.left - 8, middle + 4, "end", count_text(values[i]), "faint");
   }
-  return svg.finish();
+  return drawing;
 }
 
 }  // namespace sabath::report

@@ -1,4 +1,4 @@
-#include "analysis/usage_courses.hpp"
+#include <sabath/analysis/usage_courses.hpp>
 
 #include "support/temp_home.hpp"
 

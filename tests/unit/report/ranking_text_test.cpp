@@ -89,7 +89,7 @@ TEST_CASE("ranking text: what a stranger wrote acts on no terminal") {
 TEST_CASE("scatter: runs are points, means a line, and decades have a logarithmic axis") {
   const report::Scatter decades{
       "loss over lr", "lr", "loss", {{0.001, 1}, {0.001, 3}, {0.01, 2}, {0.1, 4}}};
-  const std::string plot = report::scatter_plot(decades, "a");
+  const std::string plot = report::svg_text(report::scatter_plot(decades, "a"));
   CHECK_THAT(plot, Contains(">0.01</text>") && Contains(">0.1</text>"));
   const auto count = [&](const std::string& part) {
     std::size_t found = 0;
@@ -102,5 +102,6 @@ TEST_CASE("scatter: runs are points, means a line, and decades have a logarithmi
   CHECK_THAT(report::scatter_description(decades),
              Contains("lr 0.001: n = 2, mean 2, from 1 to 3; lr 0.01: n = 1, mean 2"));
   const report::Scatter linear{"loss over width", "width", "loss", {{16, 1}, {32, 2}}};
-  CHECK_THAT(report::scatter_plot(linear, "b"), Contains(">20</text>") && Contains(">30</text>"));
+  CHECK_THAT(report::svg_text(report::scatter_plot(linear, "b")),
+             Contains(">20</text>") && Contains(">30</text>"));
 }

@@ -110,6 +110,8 @@ class JsonDocument {  // NOLINT: move-only, copies are deleted implicitly
 /// has the shortest text that reads back to the same bits. The caller makes non-finite doubles
 /// strings with `json_number`.
 std::string pretty_json(const nlohmann::ordered_json& value);
+/// Text of a value in one line, with its keys in their order, for programs that read it at once.
+std::string compact_json(const nlohmann::ordered_json& value);
 /// One line with sorted keys: what is digested. Equal values give equal bytes.
 std::string canonical_json(const nlohmann::json& value);
 /// A double as JSON: a number, or "NaN", "Infinity", "-Infinity".

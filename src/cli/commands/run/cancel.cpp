@@ -68,7 +68,7 @@ int run_cancel(const std::vector<std::string>& what, Workspace& workspace) {
   forget_what_was_said(seen->runs(), workspace);
   wait_for(*seen, moment, workspace);
   keep_seen(*seen, workspace);
-  workspace.answer(workspace.json() ? watch_json(seen->runs())
+  workspace.answer(workspace.json() ? live::status_json(seen->runs())
                                     : watch_text(seen->runs(), false, studies));
   if (seen->going_on() > 0)
     workspace.observer().note("running runs end their stages first; 'sabath wait' waits for them");

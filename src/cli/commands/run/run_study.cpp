@@ -126,7 +126,7 @@ int answer_study(const CarriedOut& made, Workspace& workspace) {
   if (plan.site && !made.over) {
     const std::vector<batch::WatchedRun> runs = runs_to_watch({plan.study_id}, workspace);
     const WatchedStudies studies = studies_to_watch({plan.study_id}, runs, workspace);
-    workspace.answer(workspace.json() ? watch_json(runs) : watch_text(runs, false, studies));
+    workspace.answer(workspace.json() ? live::status_json(runs) : watch_text(runs, false, studies));
     return workspace.stop().stop_requested() ? exit_interrupted : exit_done;
   }
   workspace.answer(study_answer(made.study, workspace.json()));

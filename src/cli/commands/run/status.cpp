@@ -16,7 +16,7 @@ int run_status(const StatusOptions& options, Workspace& workspace) {
   seen->look(workspace.stop());
   keep_seen(*seen, workspace);
   const bool is_idle = seen->runs().empty() && studies.empty();
-  workspace.answer(workspace.json() ? watch_json(seen->runs(), studies)
+  workspace.answer(workspace.json() ? live::status_json(seen->runs(), studies)
                    : is_idle        ? "nothing is under way\n"
                                     : watch_text(seen->runs(), options.all, studies));
   return exit_done;

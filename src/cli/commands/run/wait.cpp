@@ -30,12 +30,12 @@ int run_wait(const WaitOptions& options, Workspace& workspace) {
   WatchedStudies studies = studies_to_watch(options.what, runs, workspace);
   const auto seen = watch(with_whole_studies(runs, studies, workspace), workspace);
   if (seen->runs().empty() && studies.empty()) {
-    workspace.answer(workspace.json() ? watch_json({}) : "nothing is under way\n");
+    workspace.answer(workspace.json() ? live::status_json({}) : "nothing is under way\n");
     return options.what.empty() ? exit_done : exit_inconclusive;
   }
   const WaitEnd end = wait_for(*seen, limit, workspace, &studies);
   keep_seen(*seen, workspace);
-  workspace.answer(workspace.json() ? watch_json(seen->runs(), studies)
+  workspace.answer(workspace.json() ? live::status_json(seen->runs(), studies)
                                     : watch_text(seen->runs(), false, studies));
   if (end == WaitEnd::over) return watch_status(seen->runs(), studies);
   workspace.observer().note(end == WaitEnd::timed_out ? "the time is over; the runs continue"

@@ -280,12 +280,6 @@ WatchedStudies studies_to_watch(const std::vector<std::string>& words,
   return studies;
 }
 
-std::size_t not_run(const WatchedStudy& study, const std::vector<batch::WatchedRun>& runs) {
-  const auto begun =
-      static_cast<std::size_t>(std::ranges::count(runs, study.id, &batch::WatchedRun::study));
-  return study.points > begun ? study.points - begun : 0;
-}
-
 std::vector<batch::WatchedRun> with_whole_studies(const std::vector<batch::WatchedRun>& runs,
                                                   const WatchedStudies& studies,
                                                   Workspace& workspace) {

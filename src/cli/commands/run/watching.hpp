@@ -5,6 +5,7 @@
 #include <sabath/batch/cancel_runs.hpp>
 #include <sabath/batch/run_watch.hpp>
 #include <sabath/catalog/catalog.hpp>
+#include <sabath/live/answers.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -21,23 +22,15 @@ namespace sabath::cli {
 std::vector<batch::WatchedRun> runs_to_watch(const std::vector<std::string>& words,
                                              Workspace& workspace);
 
-/// A study whose runs are all watched.
-struct WatchedStudy {
-  std::string id{};
-  std::size_t points = 0;
-  std::size_t begun = 0;   ///< points that have a run
-  bool is_driven = false;  ///< another process starts its runs
-};
-using WatchedStudies = std::vector<WatchedStudy>;
+using live::not_run;
+using live::WatchedStudies;
+using live::WatchedStudy;
 
 /// The studies that words name. No words: those that another process drives, and those of `runs`.
 /// One that cannot be read is a warning.
 WatchedStudies studies_to_watch(const std::vector<std::string>& words,
                                 const std::vector<batch::WatchedRun>& runs,
                                 Workspace& workspace);
-
-/// How many points of the study have none of `runs`.
-std::size_t not_run(const WatchedStudy& study, const std::vector<batch::WatchedRun>& runs);
 
 /// `runs` of no such study, and all runs of these studies.
 std::vector<batch::WatchedRun> with_whole_studies(const std::vector<batch::WatchedRun>& runs,
@@ -90,8 +83,6 @@ std::string counts_line(const std::map<spec::RunState, std::size_t>& counts,
 /// first. All runs with `every`.
 std::string watch_text(const std::vector<batch::WatchedRun>& runs,
                        bool every,
-                       const WatchedStudies& studies = {});
-std::string watch_json(const std::vector<batch::WatchedRun>& runs,
                        const WatchedStudies& studies = {});
 
 }  // namespace sabath::cli

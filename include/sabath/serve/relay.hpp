@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace sabath::serve {
+
+struct RelayOptions {
+  std::vector<std::string> command{};  ///< starts a server on its standard input and output
+  std::uint16_t port = 0;              ///< of this machine's loopback; 0: a free one
+  /// Is called once with the address to open.
+  std::function<void(const std::string& address)> ready{};
+  /// Is called with what the other machine prints before the server begins.
+  std::function<void(const std::string& line)> printed{};
+};
+
+/// Listens on loopback and relays to a server that `command` starts, until that ends. Only this
+/// user may connect. Throws Error{launch} where the command cannot be started or no server begins,
+/// and Error{transfer} where what it sends cannot be understood.
+void relay(const RelayOptions& options);
+
+}  // namespace sabath::serve

@@ -1,0 +1,32 @@
+#include "commands/view/browser.hpp"
+
+#include <sabath/base/path_lookup.hpp>
+
+#include <array>
+#include <cstdlib>
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <unistd.h>
+
+namespace sabath::cli {
+
+void open_browser(const std::string& address, Workspace& workspace) {
+  const bool has_display =
+      std::getenv("DISPLAY") != nullptr || std::getenv("WAYLAND_DISPLAY") != nullptr;
+  if (!has_display) return;
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    ::posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0);
+  std::string program = "xdg-open";
+  std::string argument = address;
+  const std::array<char*, 3> words{program.data(), argument.data(), nullptr};
+  pid_t pid = 0;
+  const int problem =
+      ::posix_spawnp(&pid, program.c_str(), &actions, nullptr, words.data(), environ);
+  ::posix_spawn_file_actions_destroy(&actions);
+  if (problem != 0) workspace.observer().note("no browser was opened: xdg-open cannot be started");
+}
+
+}  // namespace sabath::cli

@@ -1,0 +1,248 @@
+#include "growing_courses.hpp"
+#include "runs_under_way.hpp"
+#include "view_state.hpp"
+
+#include <sabath/base/clock.hpp>
+#include <sabath/base/error.hpp>
+#include <sabath/base/file_end.hpp>
+#include <sabath/base/text/json_reader.hpp>
+#include <sabath/base/text/redact.hpp>
+#include <sabath/home/run_files.hpp>
+#include <sabath/home/study_files.hpp>
+
+#include <algorithm>
+#include <set>
+
+namespace sabath::live {
+namespace {
+
+using spec::RunState;
+
+constexpr std::chrono::seconds between_questions(10);
+constexpr std::size_t most_ended = 20;
+constexpr std::size_t last_line_bytes = 2000;
+constexpr std::size_t spark_places = 40;
+
+std::string time_text(std::int64_t nanoseconds) {
+  return nanoseconds < 0
+             ? ""
+             : base::format_rfc3339(base::WallTime(std::chrono::nanoseconds(nanoseconds)));
+}
+
+std::string last_line_of(const SeenRun& run) {
+  if (run.status.attempt < 1 || run.status.stage.empty()) return {};
+  // Of several stages at a time the first is shown.
+  const std::string stage = run.status.stage.substr(0, run.status.stage.find_first_of(", "));
+  const auto log = home::RunFiles(run.row.directory).attempt(run.status.attempt) / stage;
+  const std::string text = base::read_file_end(log / "stdout.log", last_line_bytes);
+  return base::last_lines(base::redact(text), 1, "");
+}
+
+}  // namespace
+
+void RunsUnderWay::take_rows() {
+  catalog::Catalog& catalog = state_.catalog();
+  if (rows_version_ == state_.catalog_version()) return;
+  rows_version_ = state_.catalog_version();
+  std::map<std::string, SeenRun> now;
+  for (const RunState state : {RunState::planned, RunState::running, RunState::unknown}) {
+    for (catalog::RunRow& row : catalog.in_state(state)) {
+      const auto known = runs_.find(row.id);
+      SeenRun& run = now[row.id];
+      if (known != runs_.end()) run = std::move(known->second);
+      run.row = std::move(row);
+    }
+  }
+  runs_ = std::move(now);
+}
+
+void RunsUnderWay::look_at(SeenRun& run) {
+  run.seen = state_.clock().steady();
+  const home::RunFiles files(run.row.directory);
+  const std::int64_t changed = changed_at(files.status());
+  if (changed == run.changed) return;
+  try {
+    state_.budget().charge(1);
+    run.status = files.read_status();
+    run.changed = changed;
+  } catch (const base::Error&) {
+    run.changed = -1;  // its folder vanished, or is not readable now
+  }
+}
+
+void RunsUnderWay::look_at_some() {
+  std::vector<SeenRun*> order;
+  for (auto& [id, run] : runs_)
+    order.push_back(&run);
+  const auto seen_before = [](const SeenRun* a, const SeenRun* b) {
+    if (a->seen.has_value() != b->seen.has_value()) return b->seen.has_value();
+    if (!a->seen) return a->row.placed > b->row.placed;
+    return *a->seen < *b->seen;
+  };
+  std::ranges::sort(order, seen_before);
+  for (SeenRun* run : order) {
+    if (!state_.budget().take(1)) break;
+    look_at(*run);
+  }
+  std::size_t shown = 0;
+  for (SeenRun* run : in_order()) {
+    if (run->status.state != RunState::running || shown == most_with_course) continue;
+    ++shown;
+    if (!state_.budget().take(1)) break;
+    run->last_line = last_line_of(*run);
+    const auto courses = state_.courses(run->row);
+    state_.budget().charge(courses->refresh(state_.clock()));
+    run->spark = courses->sparkline(spark_places);
+  }
+}
+
+void RunsUnderWay::ask_schedulers() {
+  const base::SteadyTime now = state_.clock().steady();
+  if (!state_.parts().asks_schedulers || (asked_ && now - *asked_ < between_questions)) return;
+  asked_ = now;
+  std::map<std::string, std::vector<std::string>> batches;
+  for (const auto& [id, run] : runs_) {
+    if (!run.row.batch.empty() && run.status.state == RunState::planned)
+      batches[run.row.batch].push_back(id);
+  }
+  reasons_.clear();
+  problems_.clear();
+  for (const auto& [batch, ids] : batches) {
+    try {
+      state_.budget().charge(2);
+      reasons_.merge(batch::waiting_reasons(batch, ids, state_.parts().monitor_of, {}));
+    } catch (const base::Error& error) {
+      problems_[batch] = error.what();
+    }
+  }
+}
+
+std::vector<SeenRun*> RunsUnderWay::in_order() {
+  std::vector<SeenRun*> order;
+  for (auto& [id, run] : runs_)
+    order.push_back(&run);
+  // What runs comes first, then what is stuck, then what waits; the newest change first.
+  const auto rank = [&](const SeenRun* run) {
+    if (run->status.state == RunState::running) return 0;
+    const auto reason = reasons_.find(run->row.id);
+    return reason != reasons_.end() && reason->second.is_stuck ? 1 : 2;
+  };
+  std::ranges::sort(order, [&](const SeenRun* a, const SeenRun* b) {
+    if (rank(a) != rank(b)) return rank(a) < rank(b);
+    return a->row.placed > b->row.placed;
+  });
+  return order;
+}
+
+SeenRun RunsUnderWay::look(const catalog::RunRow& row) {
+  SeenRun run;
+  run.row = row;
+  state_.budget().charge(1);
+  look_at(run);
+  if (run.status.state == RunState::running) run.last_line = last_line_of(run);
+  return run;
+}
+
+std::optional<batch::WaitingReason> RunsUnderWay::reason_of(const std::string& run_id) const {
+  const auto found = reasons_.find(run_id);
+  return found == reasons_.end() ? std::nullopt : std::optional(found->second);
+}
+
+ordered_json RunsUnderWay::run_json(const SeenRun& run) const {
+  const bool has_files = run.changed >= 0;
+  const RunState state = has_files ? run.status.state : run.row.state;
+  const bool is_gone =
+      has_files && state == RunState::running && home::is_provably_gone(run.status);
+  std::string detail = has_files ? run.status.message : run.row.message;
+  if (state == RunState::running && detail.empty()) detail = run.status.stage;
+  ordered_json json = {{"id", run.row.id},
+                       {"study", run.row.study},
+                       {"state", spec::to_string(state)},
+                       {"goes_on", !spec::is_final(state)},
+                       {"detail", detail},
+                       {"directory", run.row.directory},
+                       {"recipe", run.row.recipe},
+                       {"created", run.row.created},
+                       {"node", has_files ? run.status.node : run.row.node},
+                       {"stage", run.status.stage},
+                       {"updated", run.status.updated},
+                       {"alive", time_text(run.changed)},
+                       {"last_line", run.last_line},
+                       {"spark", ordered_json::array()}};
+  for (const double value : run.spark)
+    json["spark"].emplace_back(ordered_json(base::json_number(value)));
+  if (is_gone) {
+    json["gone"] = true;
+    json["detail"] = "its process has gone without a record; 'sabath status' closes the run";
+  }
+  if (const auto reason = reason_of(run.row.id)) {
+    json["waits_for"] = reason->text;
+    json["stuck"] = reason->is_stuck;
+  } else if (const auto problem = problems_.find(run.row.batch); problem != problems_.end()) {
+    json["waits_for"] = problem->second;
+    json["stuck"] = false;
+  }
+  return json;
+}
+
+ordered_json RunsUnderWay::studies_json() const {
+  std::map<std::string, std::map<std::string, std::size_t>> studies;
+  for (const auto& [id, run] : runs_) {
+    if (run.row.study.empty()) continue;
+    const RunState state = run.changed >= 0 ? run.status.state : run.row.state;
+    ++studies[run.row.study][std::string(spec::to_string(state))];
+  }
+  ordered_json all = ordered_json::array();
+  for (const auto& [id, states] : studies)
+    all.push_back({{"id", id}, {"states", states}});
+  return all;
+}
+
+ordered_json RunsUnderWay::ended_json() {
+  const std::string badly =
+      "since=1d,not (status=ok or status=planned or status=running or status=unknown or "
+      "status=imported)";
+  ordered_json ended = ordered_json::array();
+  for (const catalog::RunRow& row :
+       state_.catalog().runs(most_ended, badly, state_.clock().now())) {
+    ended.push_back({{"id", row.id},
+                     {"recipe", row.recipe},
+                     {"study", row.study},
+                     {"state", spec::to_string(row.state)},
+                     {"created", row.created},
+                     {"node", row.node},
+                     {"detail", row.message}});
+  }
+  return ended;
+}
+
+ordered_json RunsUnderWay::page() {
+  take_rows();
+  look_at_some();
+  ask_schedulers();
+  ordered_json counts = ordered_json::object();
+  for (const auto& [id, run] : runs_) {
+    const RunState state = run.changed >= 0 ? run.status.state : run.row.state;
+    const std::string word(spec::to_string(state));
+    counts[word] = counts.value(word, 0) + 1;
+  }
+  // Several runs that wait for one reason are one line.
+  std::map<std::string, std::size_t> reasons;
+  for (const auto& [id, reason] : reasons_)
+    ++reasons[reason.text];
+  ordered_json runs = ordered_json::array();
+  for (const SeenRun* run : in_order()) {
+    if (runs.size() == most_shown) break;
+    runs.push_back(run_json(*run));
+  }
+  return {{"schema", 1},
+          {"counts", std::move(counts)},
+          {"studies", studies_json()},
+          {"runs", std::move(runs)},
+          {"all", runs_.size()},
+          {"reasons", reasons},
+          {"ended_badly", ended_json()},
+          {"problem", state_.problem()}};
+}
+
+}  // namespace sabath::live
