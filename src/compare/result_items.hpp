@@ -5,7 +5,7 @@
 #include "verdict.hpp"
 
 #include <sabath/base/array_source.hpp>
-#include <sabath/compare/compare_so_far.hpp>
+#include <sabath/compare/comparison_input.hpp>
 #include <sabath/spec/recipe.hpp>
 
 #include <cstddef>

@@ -3,7 +3,6 @@
 #include <sabath/compare/comparison_input.hpp>
 #include <sabath/compare/rules.hpp>
 #include <sabath/spec/comparison.hpp>
-#include <sabath/spec/whole_numbers.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -11,13 +10,6 @@
 #include <vector>
 
 namespace sabath::compare {
-
-/// Series of one run, as far as they are known.
-struct SeriesSoFar {
-  const std::vector<spec::Series>& series;
-  const spec::SeriesRests& rests;  ///< of its series
-  bool has_ended = false;          ///< no point follows
-};
 
 /// One result metric of two runs, as far as both have it. Places are as in "step 300 (epoch 3)".
 struct MetricSoFar {
