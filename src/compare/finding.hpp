@@ -32,6 +32,9 @@ struct Finding {
   SeriesPlace begins_at{};
   SeriesPlace diverges_at{};
   bool counts_anew = false;  ///< steps restart in each epoch
+  std::string last{};        ///< Place of the last record of both sides of a series. May be empty.
+  /// By the place of a divergence: the place of the record before it, or an empty text.
+  std::map<std::string, std::string> before{};
   /// Last step of each epoch that has steps, unless steps restart in each epoch.
   std::vector<std::pair<std::int64_t, std::int64_t>> epoch_ends{};
 };

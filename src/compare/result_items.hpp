@@ -5,9 +5,13 @@
 #include "verdict.hpp"
 
 #include <sabath/base/array_source.hpp>
+#include <sabath/compare/comparison_input.hpp>
 #include <sabath/spec/recipe.hpp>
 
+#include <cstddef>
+#include <functional>
 #include <string>
+#include <vector>
 
 namespace sabath::compare {
 
@@ -20,6 +24,19 @@ struct OutputRules {
 
 /// `output` is "stage/path".
 OutputRules rules_for(const Rules& rules, const std::string& output);
+
+/// What each pair of series is compared by.
+struct SeriesComparison {
+  const Rules& rules;
+  const spec::Tolerance& tolerance;  ///< overrides the recipe's
+  std::function<std::size_t(const std::string&)> place_of_stage{};
+};
+
+/// Compares every series that is not of performance, by stage, then in the order of declaration.
+/// Undeclared ones come last and are not judged.
+std::vector<Finding> compare_each_series(const SeriesSoFar& a,
+                                         const SeriesSoFar& b,
+                                         const SeriesComparison& by);
 
 /// Compares every metric that is not of performance, by stage, then in the order of declaration.
 /// Undeclared ones come last and are not judged. A declared one without a number is named in

@@ -45,6 +45,13 @@ struct Side {
   spec::SeriesRests rests{};  ///< of its series
 };
 
+/// Series of one run, as far as they are known.
+struct SeriesSoFar {
+  const std::vector<spec::Series>& series;
+  const spec::SeriesRests& rests;  ///< of its series
+  bool has_ended = false;          ///< no point follows
+};
+
 struct Options {
   std::optional<spec::Rung> require{};
   std::string require_from = "--require";  ///< as `Comparison::required_from`

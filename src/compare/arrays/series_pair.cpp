@@ -284,26 +284,40 @@ Finding compare_series(const spec::Series* a,
                        const spec::Tolerance& tolerance,
                        const std::vector<double>* rests_a,
                        const std::vector<double>* rests_b) {
+  return compare_series({a, rests_a, true}, {b, rests_b, true}, tolerance);
+}
+
+Finding compare_series(const SeriesSide& a, const SeriesSide& b, const spec::Tolerance& tolerance) {
   const spec::Series none;
-  const spec::Series& of_a = a == nullptr ? none : *a;
-  const spec::Series& of_b = b == nullptr ? none : *b;
+  const spec::Series& of_a = a.series == nullptr ? none : *a.series;
+  const spec::Series& of_b = b.series == nullptr ? none : *b.series;
   const bool show_rank = has_ranks(of_a) || has_ranks(of_b);
-  const Alignment alignment = align(of_a, of_b);
+  Alignment alignment = align(of_a, of_b);
+  if (!b.has_ended) alignment.only_a.clear();
+  if (!a.has_ended) alignment.only_b.clear();
+  const auto text_at = [&](std::size_t ordinal) {
+    const Pair& pair = alignment.pairs[ordinal];
+    return place_text(pair.key, pair.epoch, show_rank);
+  };
   std::vector<base::ExactNumber> values_a(alignment.pairs.size());
   std::vector<base::ExactNumber> values_b(alignment.pairs.size());
   for (std::size_t i = 0; i < alignment.pairs.size(); ++i) {
-    values_a[i] = spec::number_at(of_a, rests_a, alignment.pairs[i].key.row);
-    values_b[i] = spec::number_at(of_b, rests_b, alignment.pairs[i].row_b);
+    values_a[i] = spec::number_at(of_a, a.rests, alignment.pairs[i].key.row);
+    values_b[i] = spec::number_at(of_b, b.rests, alignment.pairs[i].row_b);
   }
   ValueDifferences differences(base::ArrayType::float64, tolerance, alignment.pairs.size());
   differences.add_exact(values_a, values_b);
   Finding finding;
   finding.item = differences.finish([&](spec::Divergence& divergence) {
-    const Pair& pair = alignment.pairs[static_cast<std::size_t>(divergence.position)];
-    divergence.position = pair.key.index;
-    divergence.where = place_text(pair.key, pair.epoch, show_rank);
+    const auto ordinal = static_cast<std::size_t>(divergence.position);
+    divergence.position = alignment.pairs[ordinal].key.index;
+    divergence.where = text_at(ordinal);
+    finding.before[divergence.where] = ordinal == 0 ? "" : text_at(ordinal - 1);
   });
-  if (!alignment.pairs.empty()) finding.begins_at = place_of(alignment.pairs.front());
+  if (!alignment.pairs.empty()) {
+    finding.begins_at = place_of(alignment.pairs.front());
+    finding.last = text_at(alignment.pairs.size() - 1);
+  }
   if (const auto first =
           std::mismatch(values_a.begin(), values_a.end(), values_b.begin(), same_bits);
       first.first != values_a.end()) {

@@ -20,6 +20,16 @@ Finding compare_series(const spec::Series* a,
                        const std::vector<double>* rests_a = nullptr,
                        const std::vector<double>* rests_b = nullptr);
 
+/// One side of a metric that may still grow.
+struct SeriesSide {
+  const spec::Series* series = nullptr;  ///< nullptr: the side lacks the metric
+  const std::vector<double>* rests = nullptr;
+  bool has_ended = true;  ///< records that only the other side has are missing here
+};
+
+/// The same for sides that may not have ended.
+Finding compare_series(const SeriesSide& a, const SeriesSide& b, const spec::Tolerance& tolerance);
+
 /// Position of a metric or an array relative to an envelope.
 struct EnvelopeFinding {
   std::optional<spec::Divergence> outside{};  ///< the first place outside of it
