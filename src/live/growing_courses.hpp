@@ -59,6 +59,7 @@ class GrowingCourses {
  private:
   class Sink;
   void forget();
+  std::vector<const GrowingCourse*> in_order() const;
   void note_changes();
   nlohmann::ordered_json course_json(const GrowingCourse& one, std::uint64_t version) const;
 

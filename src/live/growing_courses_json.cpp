@@ -166,28 +166,32 @@ ordered_json GrowingCourses::course_json(const GrowingCourse& one, std::uint64_t
           {"buckets", std::move(buckets)}};
 }
 
+/// Results as the recipe declares them, then what it does not declare, then performance.
+std::vector<const GrowingCourse*> GrowingCourses::in_order() const {
+  const std::vector<spec::MetricSpec>& declared = follower_.declared();
+  std::vector<const GrowingCourse*> order;
+  for (const auto& course : courses_)
+    order.push_back(course.get());
+  const auto rank = [&](const GrowingCourse* one) {
+    const auto found = std::ranges::find(declared, one->name, &spec::MetricSpec::name);
+    const std::size_t place = static_cast<std::size_t>(found - declared.begin());
+    const bool is_performance = found != declared.end() && found->performance;
+    return is_performance ? declared.size() + 1 + place : place;
+  };
+  std::ranges::stable_sort(order, {}, rank);
+  return order;
+}
+
 ordered_json GrowingCourses::changes_since(std::uint64_t version,
                                            const std::vector<std::string>& wanted) {
   const std::lock_guard lock(mutex_);
-  std::vector<const GrowingCourse*> chosen;
-  const auto add = [&](const auto& fits) {
-    for (const auto& course : courses_) {
-      const bool is_new = std::ranges::find(chosen, course.get()) == chosen.end();
-      if (chosen.size() < most_metrics && is_new && fits(*course)) chosen.push_back(course.get());
-    }
-  };
-  const auto is_declared = [&](const GrowingCourse& one) {
-    return std::ranges::find(follower_.declared(), one.name, &spec::MetricSpec::name) !=
-           follower_.declared().end();
-  };
-  if (wanted.empty()) {
-    add(is_declared);
-    add([](const GrowingCourse&) { return true; });
-  } else {
-    add([&](const GrowingCourse& one) {
-      return std::ranges::find(wanted, one.stage + "/" + one.name) != wanted.end();
+  std::vector<const GrowingCourse*> chosen = in_order();
+  if (!wanted.empty()) {
+    std::erase_if(chosen, [&](const GrowingCourse* one) {
+      return std::ranges::find(wanted, one->stage + "/" + one->name) == wanted.end();
     });
   }
+  if (chosen.size() > most_metrics) chosen.resize(most_metrics);
   ordered_json metrics = ordered_json::array();
   for (const GrowingCourse* one : chosen)
     metrics.push_back(course_json(*one, version));

@@ -223,6 +223,7 @@ ordered_json RunsUnderWay::page() {
   ordered_json counts = ordered_json::object();
   for (const auto& [id, run] : runs_) {
     const RunState state = run.changed >= 0 ? run.status.state : run.row.state;
+    if (spec::is_final(state)) continue;  // the catalog hears of its end in a moment
     const std::string word(spec::to_string(state));
     counts[word] = counts.value(word, 0) + 1;
   }
@@ -232,6 +233,8 @@ ordered_json RunsUnderWay::page() {
     ++reasons[reason.text];
   ordered_json runs = ordered_json::array();
   for (const SeenRun* run : in_order()) {
+    const bool is_over = run->changed >= 0 && spec::is_final(run->status.state);
+    if (is_over) continue;
     if (runs.size() == most_shown) break;
     runs.push_back(run_json(*run));
   }

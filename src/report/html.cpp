@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t html_characters =
     4000;  ///< of a cell or a command, where the beginning will not do
 
-std::string head_of(const Document& document) {
+std::string head_of(const Document& document, const std::optional<int>& refresh_s) {
   const std::string hash = base::base64(boost::algorithm::unhex(base::sha256_of(html_style()).hex));
   const std::string policy = fmt::format(
       "default-src 'none'; style-src 'sha256-{}'; base-uri 'none'; form-action 'none'", hash);
@@ -24,9 +24,10 @@ std::string head_of(const Document& document) {
       "<meta http-equiv=\"Content-Security-Policy\" content=\"{}\"/>\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
       "<meta name=\"referrer\" content=\"no-referrer\"/>\n"
-      "<meta name=\"generator\" content=\"sabath\"/>\n"
+      "<meta name=\"generator\" content=\"sabath\"/>\n{}"
       "<title>{}: {}</title>\n<style>{}</style>\n</head>\n",
       policy,
+      refresh_s ? fmt::format("<meta http-equiv=\"refresh\" content=\"{}\"/>\n", *refresh_s) : "",
       markup_text(document.title),
       markup_text(document.verdict),
       html_style());
@@ -115,7 +116,8 @@ std::string header_of(const Document& document) {
 
 std::string write_html(const Report& report) {
   const Document document = document_of(report);
-  std::string text = head_of(document) + header_of(document) + "<main id=\"content\">\n";
+  std::string text =
+      head_of(document, report.refresh_s) + header_of(document) + "<main id=\"content\">\n";
   for (const Section& section : document.sections) {
     text +=
         fmt::format("<section id=\"{0}\" aria-labelledby=\"{0}-h\">\n<h2 id=\"{0}-h\">{1}</h2>\n",

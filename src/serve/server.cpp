@@ -19,6 +19,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <limits>
 #include <thread>
 #include <utility>
 
@@ -256,7 +257,8 @@ class Server::Impl::Connection : public std::enable_shared_from_this<Connection<
   void read() {
     parser_.emplace();
     parser_->header_limit(most_head_bytes);
-    parser_->body_limit(0);
+    // Only heads are read; a request with a body is refused by its head.
+    parser_->body_limit(std::numeric_limits<std::uint64_t>::max());
     stream_.expires_after(request_time);
     http::async_read_header(
         stream_,

@@ -111,6 +111,8 @@ struct Report {
   std::vector<ReportItem> items{};
   std::vector<ReportStage> stages{};
   std::string stages_of{};  ///< name of the recipe of the stages
+  /// Seconds after which a browser reads the page again; nothing: never.
+  std::optional<int> refresh_s{};
 };
 
 /// Whether curves, spreads and times of stages include this run: those that count, or all where

@@ -4,11 +4,15 @@
 #include <sabath/analysis/report_runs.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/process/stop_signal.hpp>
 #include <sabath/base/text/pieces.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/report/report.hpp>
 
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
 
 #include <unistd.h>
 
@@ -24,6 +28,7 @@ struct ReportOptions {
   std::string file{};
   std::vector<std::string> by{};
   std::vector<std::string> across{};
+  std::vector<std::string> watch{};  ///< the pause; one empty text: the usual one
 };
 
 const report::ReportFormat& format_of(const std::string& file) {
@@ -68,9 +73,11 @@ std::string report_text(const WrittenReport& written) {
   return text;
 }
 
-int run_report(const ReportOptions& options, Workspace& workspace) {
+/// Writes the report once. Returns whether all of its runs have ended.
+bool write_report(const ReportOptions& options,
+                  const std::optional<std::chrono::seconds>& pause,
+                  Workspace& workspace) {
   const report::ReportFormat& format = format_of(options.file);
-  check_place(options.file);
   SelectedRuns selected = selected_together(options.selections, workspace);
   known_names(workspace).check_across(
       "--across", options.across, selected.runs, workspace.catalog());
@@ -80,13 +87,40 @@ int run_report(const ReportOptions& options, Workspace& workspace) {
   request.across = {options.across.begin(), options.across.end()};
   request.command = command_of(options);
   request.named = std::move(selected.named);
-  const report::Report report =
+  report::Report report =
       analysis::report_runs(selected.runs, request, workspace.catalog(), workspace.clock());
+  const bool are_over = std::ranges::all_of(
+      selected.runs, [](const catalog::RunRow& run) { return spec::is_final(run.state); });
+  if (pause && !are_over) report.refresh_s = static_cast<int>(pause->count());
   const std::string text = format.write(report);
   base::write_file_atomically(options.file, text);
+  if (pause && !are_over) {
+    workspace.observer().note(base::printable(options.file) + ": " +
+                              base::counted(selected.runs.size(), "run") + ", not all have ended");
+    return false;
+  }
   const WrittenReport written{
       options.file, std::string(format.name), report.count, text.size(), report.notes};
-  return answer_with(written, report_text(written), workspace);
+  answer_with(written, report_text(written), workspace);
+  return true;
+}
+
+int run_report(const ReportOptions& options, Workspace& workspace) {
+  format_of(options.file);
+  check_place(options.file);
+  if (options.watch.empty()) {
+    write_report(options, std::nullopt, workspace);
+    return exit_done;
+  }
+  const std::string given = options.watch.front().empty() ? "30s" : options.watch.front();
+  const std::chrono::seconds pause = duration_of("--watch", given, "10s, 30s or 5m");
+  if (pause.count() < 1) throw usage_error("--watch: the pause is at least a second");
+  const std::stop_token stop = workspace.stop();
+  while (!write_report(options, pause, workspace)) {
+    if (!base::wait_unless_stopped(pause, stop)) return exit_interrupted;
+    workspace.refresh_catalog();
+  }
+  return exit_done;
 }
 
 }  // namespace
@@ -101,6 +135,10 @@ void setup_report(OptionParser& app, Action& action) {
                   options.file,
                   "the file to write; its name says the format: .html, .md, .csv or .json")
       ->required();
+  command
+      .add_option("--watch", options.watch, "write it again every 30s (or so) until all runs ended")
+      ->expected(0, 1)
+      ->type_name("DURATION");
   command.add_option("--by", options.by, "group the runs by this: host, seed, a parameter, ...")
       ->comma_separated();
   command

@@ -181,11 +181,14 @@ export class Chart {
         if (i % step === 0 || i + 1 === line.points.length) rows.push([line.label, one.x, one.low, one.mean, one.high]);
       });
     }
+    const title = ["", this.options.x || "step", "lowest", "mean", "highest"];
+    const body = rows.map((row) => h("tr", {}, row.map((cell, i) => h(i === 0 ? "th" : "td", {
+      class: i > 0 ? "number" : null, scope: i === 0 ? "row" : null,
+    }, typeof cell === "number" ? number(cell) : cell || ""))));
     this.tablePlace.replaceChildren(h("div", { class: "scroll long", tabindex: "0", role: "region", "aria-label": this.title },
       h("table", {}, h("caption", {}, this.title),
-        h("thead", {}, h("tr", {}, ["", this.options.x || "step", "lowest", "mean", "highest"].map((one) => h("th", { scope: "col" }, one)))),
-        h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell, i) => h(i === 0 ? "th" : "td", { class: i > 0 ? "number" : null, scope: i === 0 ? "row" : null },
-          typeof cell === "number" ? number(cell) : cell || "")))))));
+        h("thead", {}, h("tr", {}, title.map((one) => h("th", { scope: "col" }, one)))),
+        h("tbody", {}, body))));
   }
 
   end() {

@@ -1,8 +1,9 @@
 #include "commands.hpp"
-#include "commands/run/watching.hpp"
 #include "commands/view/browser.hpp"
+#include "commands/view/live_parts.hpp"
 
 #include <sabath/base/error.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/live/live_view.hpp>
 #include <sabath/report/report.hpp>
 #include <sabath/serve/server.hpp>
@@ -120,25 +121,13 @@ int stop_running(const ServerPlace& place, Workspace& workspace) {
   return exit_done;
 }
 
-live::ViewParts parts_of(Workspace& workspace) {
-  live::ViewParts parts;
-  parts.folders = workspace.folders();
-  parts.catalog = [&workspace]() -> catalog::Catalog& { return workspace.catalog_now(); };
-  parts.refresh = [&workspace] { workspace.refresh_catalog(); };
-  parts.documents = [&workspace]() -> const home::Documents& { return workspace.documents(); };
-  parts.cache = [&workspace]() -> cache::Cache& { return workspace.cache(); };
-  parts.monitor_of = monitor_of(workspace);
-  parts.clock = &workspace.clock();
-  return parts;
-}
-
 int serve_now(const serve::ServerOptions& how,
               const ServeOptions& options,
               const ServerPlace* place,
               Workspace& workspace) {
   constexpr int polite = 10;
   ::setpriority(PRIO_PROCESS, 0, polite);
-  live::LiveView view(parts_of(workspace));
+  live::LiveView view(live_parts(workspace));
   serve::Server server(how, view, workspace.clock());
   if (place != nullptr) {
     const bool is_tcp = how.transport == Transport::tcp;

@@ -25,8 +25,8 @@ function soFar(data) {
 
 function over(data) {
   const one = data.comparison;
-  const mood = one.result === "pass" ? "good" : one.result === "fail" ? "bad" : "open";
-  return [h("p", { class: "verdict " + mood }, h("strong", {}, one.result.toUpperCase()), h("span", {}, one.reason))];
+  const mood = one.result === "PASS" ? "good" : one.result === "FAIL" ? "bad" : "open";
+  return [h("p", { class: "verdict " + mood }, h("strong", {}, one.result), h("span", {}, one.reason))];
 }
 
 // With two runs: ?a=ID&b=ID. With groups: ?select=SELECTION&by=KEY.

@@ -57,7 +57,7 @@ export function now({ main, atEnd, fail, announce }) {
   let before = null;
   atEnd(poll("now", {}, (data) => {
     const text = Object.entries(data.counts).map(([state, n]) => `${n} ${state}`).join(", ");
-    const is_idle = data.all === 0;
+    const is_idle = text === "";
     const page = h("main", { id: "main", tabindex: "-1" },
       h("h1", {}, "Now"),
       data.problem ? h("p", { class: "notice" }, data.problem) : null,

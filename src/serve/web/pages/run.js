@@ -3,7 +3,7 @@
 import { get, poll, repeat } from "../api.js";
 import { Chart, Course } from "../chart.js";
 import { command, h, patch, stateWord, table } from "../dom.js";
-import { drawing, facts, sections, verdict } from "../figure.js";
+import { drawing, sections } from "../figure.js";
 import { ago, bytes, clock, count, duration, number, value } from "../format.js";
 
 function captionOf(head) {
@@ -197,11 +197,10 @@ export function run(page) {
     before = data.state;
     if (!data.goes_on && !data.archived && !reported) {
       reported = true;
-      get("report", { select: id }).then((all) => report.replaceChildren(
-        ...sections({ sections: all.sections.filter((one) => ["performance", "provenance", "results"].includes(one.id)) })),
-      (error) => report.replaceChildren(h("p", { class: "faint" }, error.message)));
+      get("report", { select: id }).then((all) => {
+        const of = (names) => sections({ sections: all.sections.filter((one) => names.includes(one.id)) });
+        report.replaceChildren(...of(["results", "performance"]), h("details", {}, h("summary", {}, "Where it came from"), of(["provenance"])));
+      }, (error) => report.replaceChildren(h("p", { class: "faint" }, error.message)));
     }
   }, fail));
 }
-
-export { facts, verdict };

@@ -2,7 +2,7 @@
 
 import { get, repeat } from "../api.js";
 import { command, h, patch, stateWord, table } from "../dom.js";
-import { ago, clock, count, duration, number, value } from "../format.js";
+import { ago, clock, duration, number, value } from "../format.js";
 
 const FACETS = { recipe: "Recipe", status: "State", host: "Host", user: "User", tag: "Tag" };
 
@@ -134,4 +134,3 @@ export function runs(page) {
   }, fail));
 }
 
-export { count };
