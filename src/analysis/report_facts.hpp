@@ -1,7 +1,6 @@
 #pragma once
 
 #include <sabath/analysis/usage_courses.hpp>
-
 #include <sabath/catalog/catalog.hpp>
 #include <sabath/report/report.hpp>
 #include <sabath/spec/facet.hpp>

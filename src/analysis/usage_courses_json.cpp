@@ -1,5 +1,4 @@
 #include <sabath/analysis/usage_courses.hpp>
-
 #include <sabath/base/file.hpp>
 
 #include <nlohmann/json.hpp>

@@ -109,22 +109,6 @@ std::vector<RunRow> Catalog::in_state(spec::RunState state) const {
   });
 }
 
-std::vector<RunRow> Catalog::runs_with_input(std::string_view asset, std::size_t most) const {
-  const Condition has_it{"run.n in (select run from run_input where asset = ?)",
-                         {std::string(asset)}};
-  const Condition order{std::string(newest_first) + " limit " + std::to_string(most), {}};
-  return database_->guarded([&] { return fitting(*database_, has_it, order); });
-}
-
-std::vector<std::pair<std::string, std::uint64_t>> Catalog::value_counts(std::string_view selection,
-                                                                         std::string_view key,
-                                                                         std::size_t most,
-                                                                         base::WallTime now) const {
-  return database_->guarded([&] {
-    return counted_values(*database_, {selection, key, most, now});
-  });
-}
-
 std::vector<RunDependency> Catalog::references_to(const std::vector<std::string>& run_ids) const {
   return database_->guarded([&] { return read_references(*database_, run_ids); });
 }

@@ -1,7 +1,5 @@
 #include "run_rows.hpp"
 
-#include "run_keys.hpp"
-
 #include <algorithm>
 #include <sstream>
 
@@ -101,15 +99,14 @@ RunCounts counts_of(Database& database, const Condition& filter, const std::stri
   return counts;
 }
 
-/// The condition that a run is one of these: as JSON, since there may be very many.
+}  // namespace
+
 Condition one_of(const std::vector<RunRow>& rows) {
   std::string ids;
   for (const RunRow& row : rows)
     ids += (ids.empty() ? "[\"" : "\",\"") + row.id;
   return {"run.id in (select value from json_each(?))", {ids.empty() ? "[]" : ids + "\"]"}};
 }
-
-}  // namespace
 
 void follow_home(const Database& database, const fs::path& written, std::string& path) {
   const fs::path runs = written.parent_path();
@@ -178,34 +175,6 @@ std::vector<RunRow> listed_runs(Database& database,
   std::ranges::reverse(rows);
   if (limit > 0 && rows.size() > limit) rows.resize(limit);
   return rows;
-}
-
-std::vector<std::pair<std::string, std::uint64_t>> counted_values(
-    Database& database, const ValueCountRequest& request) {
-  const Column* const column = column_of(request.key, database);
-  if (column == nullptr) refuse_selection(request.key, "is not a key of runs");
-  Condition filter{"1", {}};
-  if (!request.selection.empty()) {
-    const Selection selection = parse_selection(request.selection, names_in(database));
-    filter = selection.references.empty()
-                 ? condition_of(*selection.filter, request.selection, database, request.now)
-                 : one_of(runs_named(database, request.selection, request.now));
-  }
-  const std::string table(column->table);
-  const std::string value = (table.empty() ? "run" : table) + "." + std::string(column->column);
-  const std::string from = table.empty() ? "run" : table + " join run on run.n = " + table + ".run";
-  Condition query{"select " + value + ", count(*) from " + from + " where " + value + " <> '' and ",
-                  {}};
-  query.add(filter);
-  query.sql += " group by 1 order by 2 desc, 1 limit " + std::to_string(request.most);
-  auto& statement = database.statement(query.sql);
-  query.bind(statement);
-  std::vector<std::pair<std::string, std::uint64_t>> counts;
-  while (statement.executeStep()) {
-    counts.emplace_back(statement.getColumn(0).getString(),
-                        static_cast<std::uint64_t>(statement.getColumn(1).getInt64()));
-  }
-  return counts;
 }
 
 RunCounts counts_of(Database& database,

@@ -38,15 +38,8 @@ std::vector<RunRow> listed_runs(Database& database,
                                 base::WallTime now,
                                 const std::vector<std::string>& sort,
                                 std::size_t limit);
-/// As Catalog::value_counts.
-struct ValueCountRequest {
-  std::string_view selection{};
-  std::string_view key{};
-  std::size_t most = 0;
-  base::WallTime now{};
-};
-std::vector<std::pair<std::string, std::uint64_t>> counted_values(Database& database,
-                                                                  const ValueCountRequest& request);
+/// The condition that a run is one of these: as JSON, since there may be very many.
+Condition one_of(const std::vector<RunRow>& rows);
 RunCounts counts_of(Database& database,
                     std::string_view selection,
                     base::WallTime now,

@@ -6,7 +6,6 @@
 #include <sabath/app/index_runs.hpp>
 #include <sabath/assets/fetch_packages.hpp>
 #include <sabath/base/error.hpp>
-#include <sabath/base/file_stamp.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/fetch/tools.hpp>
 #include <sabath/home/run_archive.hpp>
@@ -183,15 +182,6 @@ catalog::Catalog& Workspace::catalog() {
     catalog_ = app::open_catalog(folders().catalog(), folders().runs(), clock_, observer_);
   }
   return *catalog_;
-}
-
-catalog::Catalog& Workspace::catalog_now() {
-  const auto file = base::stamp_of(folders().catalog());
-  const bool is_same = catalog_file_ && file && catalog_file_->inode == file->inode;
-  if (catalog_ && !is_same) catalog_.reset();
-  catalog::Catalog& opened = catalog();
-  if (!is_same) catalog_file_ = base::stamp_of(folders().catalog());
-  return opened;
 }
 
 void Workspace::index_runs() {

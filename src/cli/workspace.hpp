@@ -7,7 +7,6 @@
 #include <sabath/app/run_recipe.hpp>
 #include <sabath/base/clock.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/file_stamp.hpp>
 #include <sabath/base/process/process.hpp>
 #include <sabath/base/process/stop_signal.hpp>
 #include <sabath/batch/scheduler_monitor.hpp>
@@ -84,8 +83,8 @@ class Workspace {
   FetchServices& fetching();
   /// The catalog, brought up to date from the inbox.
   catalog::Catalog& catalog();
-  /// The same, opened again where its file was replaced or removed since.
-  catalog::Catalog& catalog_now();
+  /// The next who asks for the catalog opens it again.
+  void close_catalog() { catalog_.reset(); }
   /// Brings the catalog up to date for the runs that were just made; warns where it cannot.
   void index_runs();
   /// The catalog without an update: for `catalog reindex`.
@@ -134,7 +133,6 @@ class Workspace {
   std::optional<FetchServices> fetching_;
   bool offline_ = false;
   std::unique_ptr<catalog::Catalog> catalog_;
-  std::optional<base::FileStamp> catalog_file_{};  ///< as `catalog_now` opened it
   std::unique_ptr<launch::Launcher> launcher_;
   std::optional<app::RecipeRunner> runner_;
   struct Monitored {

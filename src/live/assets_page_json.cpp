@@ -4,10 +4,13 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/text/json_reader.hpp>
 #include <sabath/base/text/text_table.hpp>
+#include <sabath/catalog/run_facets.hpp>
 #include <sabath/home/baseline_files.hpp>
 #include <sabath/home/baseline_uses.hpp>
 #include <sabath/spec/asset.hpp>
 #include <sabath/spec/baseline.hpp>
+
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <set>
@@ -15,6 +18,7 @@
 namespace sabath::live {
 namespace {
 
+using nlohmann::ordered_json;
 constexpr std::size_t most_runs = 20;
 
 ordered_json summary_of(const spec::Asset& asset) {
@@ -117,7 +121,9 @@ std::string asset_json(ViewState& state, const std::string& name) {
   const std::lock_guard lock(state.mutex());
   const spec::Asset asset = state.parts().documents().asset(name);
   ordered_json runs = ordered_json::array();
-  for (const catalog::RunRow& row : state.catalog().runs_with_input(asset.name, most_runs)) {
+  state.catalog();  // brought up to date
+  const catalog::RunFacets facets(state.parts().folders.catalog());
+  for (const catalog::RunRow& row : facets.runs_with_input(asset.name, most_runs)) {
     runs.push_back({{"id", row.id},
                     {"recipe", row.recipe},
                     {"state", spec::to_string(row.state)},

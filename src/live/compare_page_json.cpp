@@ -14,6 +14,7 @@
 #include <sabath/spec/run_record.hpp>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 
@@ -22,6 +23,7 @@ namespace {
 
 using base::Error;
 using base::ErrorKind;
+using nlohmann::ordered_json;
 
 constexpr std::size_t most_reported = 500;
 
@@ -164,7 +166,7 @@ std::string report_json(ViewState& state, const serve::Query& query) {
   ordered_json json = ordered_json::parse(report::document_json(report));
   json["verdict"] = "SO FAR";
   json["mood"] = "open";
-  json["reason"] = fmt::format("{} of {} have ended; there is no verdict before the end",
+  json["reason"] = fmt::format("{} of {} have ended; the verdict comes with the last one",
                                runs.size(),
                                base::counted(all, "run"));
   json["open"] = all - runs.size();

@@ -3,6 +3,7 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/text/text_table.hpp>
+#include <sabath/live/live_view.hpp>
 
 #include <array>
 #include <functional>
@@ -90,7 +91,7 @@ serve::LiveSource::Kind LiveView::kind_of(const Query& query) const {
 std::string LiveView::answer(const Query& query) {
   if (const Page* const page = page_of(query)) return page->make(*state_, query);
   throw base::Error(base::ErrorKind::not_found,
-                    "api/" + base::printable(query.words.front()) + ": there is no such answer");
+                    "api/" + base::printable(query.words.front()) + ": unknown answer");
 }
 
 serve::Download LiveView::open(const Query& query) {

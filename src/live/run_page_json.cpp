@@ -21,6 +21,8 @@
 #include <sabath/report/report.hpp>
 #include <sabath/spec/run_record.hpp>
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <cerrno>
 
@@ -30,6 +32,7 @@
 namespace sabath::live {
 namespace {
 
+using nlohmann::ordered_json;
 namespace fs = std::filesystem;
 using base::Error;
 using base::ErrorKind;

@@ -8,10 +8,12 @@
 #include <sabath/base/text/numbers.hpp>
 #include <sabath/base/text/pieces.hpp>
 #include <sabath/base/version.hpp>
+#include <sabath/catalog/run_facets.hpp>
 #include <sabath/live/answers.hpp>
 #include <sabath/live/run_list.hpp>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
@@ -21,6 +23,7 @@
 namespace sabath::live {
 namespace {
 
+using nlohmann::ordered_json;
 constexpr std::size_t most_rows = 100;
 constexpr std::size_t most_columns = 12;
 constexpr std::size_t most_facets = 12;
@@ -83,12 +86,12 @@ std::string runs_json(ViewState& state, const serve::Query& query) {
 }
 
 std::string facets_json(ViewState& state, const serve::Query& query) {
-  const catalog::Catalog catalog(state.parts().folders.catalog());
+  const catalog::RunFacets runs(state.parts().folders.catalog());
   ordered_json facets = ordered_json::object();
   for (const char* key : {"recipe", "status", "host", "user", "tag"}) {
     ordered_json& values = facets[key] = ordered_json::array();
     for (const auto& [value, count] :
-         catalog.value_counts(query.parameter("select"), key, most_facets, state.clock().now()))
+         runs.counts(query.parameter("select"), key, most_facets, state.clock().now()))
       values.push_back({value, count});
   }
   return base::compact_json({{"schema", 1}, {"facets", std::move(facets)}});

@@ -17,7 +17,7 @@ namespace sabath::live {
 
 class ViewState;
 
-/// A run that goes on or waits, as its files showed it last.
+/// A run that is in progress or waits, as its files showed it last.
 struct SeenRun {
   catalog::RunRow row{};
   spec::RunStatus status{};

@@ -10,12 +10,15 @@
 #include <sabath/home/run_files.hpp>
 #include <sabath/home/study_files.hpp>
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <set>
 
 namespace sabath::live {
 namespace {
 
+using nlohmann::ordered_json;
 using spec::RunState;
 
 constexpr std::chrono::seconds between_questions(10);

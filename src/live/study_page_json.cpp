@@ -4,9 +4,12 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/text/json_reader.hpp>
 #include <sabath/base/text/text_table.hpp>
+#include <sabath/catalog/run_facets.hpp>
 #include <sabath/home/study_files.hpp>
 #include <sabath/planning/expand_study.hpp>
 #include <sabath/spec/study.hpp>
+
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -15,16 +18,17 @@
 namespace sabath::live {
 namespace {
 
+using nlohmann::ordered_json;
 using spec::RunState;
 
 constexpr std::size_t most_studies = 50;
 constexpr std::size_t most_metrics = 12;
 
-std::map<std::string, std::uint64_t> states_of(const catalog::Catalog& catalog,
+std::map<std::string, std::uint64_t> states_of(const catalog::RunFacets& runs,
                                                const std::string& id,
                                                base::WallTime now) {
   std::map<std::string, std::uint64_t> states;
-  for (const auto& [state, count] : catalog.value_counts("study=" + id, "status", 20, now))
+  for (const auto& [state, count] : runs.counts("study=" + id, "status", 20, now))
     states[state] = count;
   return states;
 }
@@ -84,7 +88,8 @@ ordered_json point_of(const spec::StudyPoint& asked, const catalog::RunRow* row)
 
 std::string studies_json(ViewState& state) {
   const std::lock_guard lock(state.mutex());
-  const catalog::Catalog& catalog = state.catalog();
+  state.catalog();  // brought up to date
+  const catalog::RunFacets facets(state.parts().folders.catalog());
   const auto folder = state.parts().folders.studies();
   std::vector<std::string> ids = home::study_ids(folder);
   const std::size_t all = ids.size();
@@ -99,7 +104,7 @@ std::string studies_json(ViewState& state) {
                          {"recipe", plan.recipe_name},
                          {"created", plan.created},
                          {"points", plan.points.size()},
-                         {"states", states_of(catalog, id, state.clock().now())}});
+                         {"states", states_of(facets, id, state.clock().now())}});
     } catch (const base::Error& error) {
       studies.push_back({{"study", id}, {"problem", error.what()}});
     }

@@ -3,9 +3,7 @@
 #include "budget.hpp"
 
 #include <sabath/catalog/catalog.hpp>
-#include <sabath/live/live_view.hpp>
-
-#include <nlohmann/json.hpp>
+#include <sabath/live/view_parts.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -21,8 +19,6 @@ namespace sabath::live {
 class GrowingCourses;
 class RunsUnderWay;
 class SeriesKept;
-
-using nlohmann::ordered_json;
 
 /// What the pages share. Members and pages that use it hold its mutex.
 class ViewState {

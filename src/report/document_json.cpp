@@ -1,5 +1,4 @@
 #include "document.hpp"
-
 #include "escape.hpp"
 
 #include <sabath/base/text/json_reader.hpp>
@@ -22,13 +21,20 @@ struct MarkForm {
 
 MarkForm form_of(Mark::Kind kind) {
   switch (kind) {
-    case Mark::Kind::line: return {"line", 4};
-    case Mark::Kind::text: return {"text", 3};
-    case Mark::Kind::rectangle: return {"rect", 4};
-    case Mark::Kind::dot: return {"dot", 3};
-    case Mark::Kind::path: return {"path", 0};
-    case Mark::Kind::open: return {"open", 0};
-    case Mark::Kind::close: return {"close", 0};
+    case Mark::Kind::line:
+      return {"line", 4};
+    case Mark::Kind::text:
+      return {"text", 3};
+    case Mark::Kind::rectangle:
+      return {"rect", 4};
+    case Mark::Kind::dot:
+      return {"dot", 3};
+    case Mark::Kind::path:
+      return {"path", 0};
+    case Mark::Kind::open:
+      return {"open", 0};
+    case Mark::Kind::close:
+      return {"close", 0};
   }
   return {};
 }

@@ -63,7 +63,7 @@ std::optional<std::string> compressed(const std::string& text) {
   return result;
 }
 
-/// Whether bytes came that are no request.
+/// Whether the bytes that came are not a request.
 bool is_malformed(const error_code& code) {
   return code.category() == http::make_error_code(http::error::bad_target).category() &&
          code != http::error::end_of_stream && code != http::error::partial_message;
@@ -282,7 +282,7 @@ class Server::Impl::Connection : public std::enable_shared_from_this<Connection<
     if (code) return;  // closed, or silent for too long
     const RequestHead head = head_of(parser_->get());
     server_.used_ = std::chrono::steady_clock::now();
-    // What follows a head with a body is no request.
+    // A body follows this head, not the next request.
     const bool has_body = head.count("content-length") + head.count("transfer-encoding") > 0;
     keep_alive_ = parser_->get().keep_alive() && !has_body;
     is_old_ = parser_->get().version() < 11;

@@ -2,16 +2,16 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/text/json_reader.hpp>
+#include <sabath/base/text/numbers.hpp>
 #include <sabath/serve/server_record.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 
-#include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -31,6 +31,13 @@ bool is_private_folder(const fs::path& folder) {
          status.st_uid == ::geteuid() && (status.st_mode & 0077U) == 0;
 }
 
+std::string record_text(const ServerRecord& record) {
+  return base::pretty_json({{"process", record.process.text()},
+                            {"url", record.url},
+                            {"socket", record.socket},
+                            {"token", record.token}});
+}
+
 }  // namespace
 
 fs::path runtime_folder() {
@@ -47,28 +54,47 @@ fs::path runtime_folder() {
 }
 
 ServerPlace::ServerPlace(fs::path folder, const fs::path& home)
-    : stem_(std::move(folder) / base::sha256_of(home.string()).hex.substr(0, 16)) {}
+    : folder_(std::move(folder)), key_(base::sha256_of(home.string()).hex.substr(0, 16)) {}
 
-ServerPlace::~ServerPlace() {
-  if (lock_) forget();
+fs::path ServerPlace::file() const {
+  return folder_ / fmt::format("{}.{}.json", key_, number_ > 0 ? number_ : newest());
+}
+
+unsigned ServerPlace::newest() const {
+  unsigned newest = 0;
+  std::error_code code;
+  for (fs::directory_iterator at(folder_, code), end; !code && at != end; at.increment(code)) {
+    const std::string name = at->path().filename().string();
+    if (!name.starts_with(key_ + ".") || !name.ends_with(".json")) continue;
+    newest =
+        std::max(newest, base::leading_number<unsigned>(name.substr(key_.size() + 1)).value_or(0));
+  }
+  return newest;
 }
 
 bool ServerPlace::take() {
-  const std::string file = stem_.string() + ".lock";
-  base::UniqueFd lock(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!lock) base::throw_errno(file, "cannot open", errno);
-  if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) return false;
-  lock_ = std::move(lock);
-  std::error_code code;
-  fs::remove(socket(), code);  // of a server that was killed
-  return true;
+  const std::string mine = record_text({base::ProcessIdentity::current(), "", "", ""});
+  // Who loses against another one looks at the winner.
+  while (true) {
+    const unsigned last = newest();
+    if (last > 0 && read()) return false;
+    if (!base::write_file_once(folder_ / fmt::format("{}.{}.json", key_, last + 1), mine, 0600))
+      continue;
+    number_ = last + 1;
+    std::error_code code;
+    for (unsigned old = last; old > 0 && old + 100 > last; --old)
+      fs::remove(folder_ / fmt::format("{}.{}.json", key_, old), code);
+    fs::remove(socket(), code);  // of a server that was killed
+    return true;
+  }
 }
 
 std::optional<ServerRecord> ServerPlace::read() const {
   try {
-    const auto text = base::read_file_if_exists(file(), most_record_bytes);
+    const fs::path place = file();
+    const auto text = base::read_file_if_exists(place, most_record_bytes);
     if (!text) return std::nullopt;
-    auto document = base::JsonDocument::parse(*text, file().string());
+    auto document = base::JsonDocument::parse(*text, place.string());
     base::JsonReader root = document.root();
     ServerRecord record;
     const auto process = base::ProcessIdentity::parse(root.required("process").string());
@@ -86,16 +112,17 @@ std::optional<ServerRecord> ServerPlace::read() const {
 }
 
 void ServerPlace::write(const ServerRecord& record) const {
-  const nlohmann::ordered_json value{{"process", record.process.text()},
-                                     {"url", record.url},
-                                     {"socket", record.socket},
-                                     {"token", record.token}};
-  base::write_file_atomically(
-      file(), base::pretty_json(value), base::Durability::ordered_only, 0600);
+  base::write_file_atomically(file(), record_text(record), base::Durability::ordered_only, 0600);
 }
 
 void ServerPlace::forget() const noexcept {
-  ::unlink(file().c_str());
+  try {
+    base::ProcessIdentity nobody = base::ProcessIdentity::current();
+    nobody.pid = 0;
+    write({nobody, "", "", ""});
+  } catch (const Error&) {
+    return;  // its process is gone in a moment
+  }
 }
 
 }  // namespace sabath::serve

@@ -5,7 +5,7 @@
 
 #include <sabath/base/clock.hpp>
 #include <sabath/serve/live_source.hpp>
-#include <sabath/serve/server.hpp>
+#include <sabath/serve/server_options.hpp>
 
 #include <map>
 #include <mutex>

@@ -5,7 +5,7 @@
 
 namespace sabath::serve {
 
-/// A file of src/serve/web, as it is served.
+/// A file of src/serve/web that is served unchanged.
 struct WebFile {
   std::string_view name{};  ///< "pages/run.js"
   std::string_view bytes{};

@@ -14,7 +14,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace sabath::spec {
@@ -183,16 +182,8 @@ class Catalog {
   /// of `values_of`. Throws Error{usage} for a name that none of them has.
   RunColumn column_of(const std::vector<RunRow>& runs, std::string_view key) const;
   std::vector<RunRow> in_state(spec::RunState state) const;
-  /// The values of a key of selections among the runs of a selection, and how many runs have each.
-  /// The most frequent come first, at most so many. `selection` and errors: as in `runs`.
-  std::vector<std::pair<std::string, std::uint64_t>> value_counts(std::string_view selection,
-                                                                  std::string_view key,
-                                                                  std::size_t most,
-                                                                  base::WallTime now) const;
   /// What other runs say of these: who needs them. Sorted.
   std::vector<RunDependency> references_to(const std::vector<std::string>& run_ids) const;
-  /// The runs that had an asset as input, newest first, at most so many.
-  std::vector<RunRow> runs_with_input(std::string_view asset, std::size_t most) const;
   /// By run, stage and name.
   std::vector<RunMetric> metrics_of(const std::vector<RunRow>& runs) const;
   /// The value of each run for a key, or an empty text. Keys of a run: host (or node), seed, tag

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <sabath/base/process/process_identity.hpp>
-#include <sabath/base/unique_fd.hpp>
 
 #include <filesystem>
 #include <optional>
@@ -22,28 +21,30 @@ struct ServerRecord {
 /// Throws Error{storage} where another user could write there.
 std::filesystem::path runtime_folder();
 
-/// The place of one server for one home. While an object lives it is taken.
+/// The place of one server for one home, without a lock: files with numbers that only grow. Who
+/// makes the next number has the place, as long as its process lives.
 class ServerPlace {
  public:
   /// `home`: the folder that is served.
   ServerPlace(std::filesystem::path folder, const std::filesystem::path& home);
-  ~ServerPlace();
-  ServerPlace(const ServerPlace&) = delete;
-  ServerPlace& operator=(const ServerPlace&) = delete;
 
   /// Returns false while another process has the place.
   bool take();
-  /// The server that has the place; nothing where none runs.
+  /// The server that has the place; without an address while it starts. Nothing where none runs.
   std::optional<ServerRecord> read() const;
+  /// Tells others the address. To be called by who has the place.
   void write(const ServerRecord& record) const;
-  /// Removes what `write` wrote.
+  /// Takes the address back; the number stays.
   void forget() const noexcept;
-  std::filesystem::path socket() const { return stem_.string() + ".sock"; }
-  std::filesystem::path file() const { return stem_.string() + ".json"; }
+  std::filesystem::path socket() const { return folder_ / (key_ + ".sock"); }
+  std::filesystem::path file() const;
 
  private:
-  std::filesystem::path stem_;
-  base::UniqueFd lock_{};
+  unsigned newest() const;
+
+  std::filesystem::path folder_;
+  std::string key_;
+  unsigned number_ = 0;  ///< of this process's own file; 0: it has none
 };
 
 }  // namespace sabath::serve

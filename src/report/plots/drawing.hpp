@@ -7,12 +7,9 @@
 
 namespace sabath::report {
 
-/// One shape or text of a drawing. Which numbers it has depends on its kind:
-/// - line: x1, y1, x2, y2
-/// - text: x, y, and degrees by which it is turned around that point
-/// - rectangle: x, y, width, height
-/// - dot: x, y, radius
-/// - path, open, close: none
+/// One shape or text of a drawing. Its kind says which numbers it has. A line: x1, y1, x2, y2. A
+/// text: x, y, and degrees by which it is turned around that point. A rectangle: x, y, width,
+/// height. A dot: x, y, radius. Others: none.
 struct Mark {
   enum class Kind { line, text, rectangle, dot, path, open, close };
   Kind kind = Kind::line;

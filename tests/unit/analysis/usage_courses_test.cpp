@@ -1,7 +1,6 @@
-#include <sabath/analysis/usage_courses.hpp>
-
 #include "support/temp_home.hpp"
 
+#include <sabath/analysis/usage_courses.hpp>
 #include <sabath/base/file.hpp>
 
 #include <catch2/catch.hpp>

@@ -226,7 +226,8 @@ TEST_CASE("server place: one server has it, and others find its record") {
   REQUIRE(first.take());
   CHECK_FALSE(second.take());
   CHECK(other.take());
-  CHECK_FALSE(second.read());
+  REQUIRE(second.read());
+  CHECK(second.read()->token.empty());  // it is starting
   serve::ServerRecord record{base::ProcessIdentity::current(), "http://127.0.0.1:1/", "", "abc"};
   first.write(record);
   struct stat status {};
@@ -239,4 +240,26 @@ TEST_CASE("server place: one server has it, and others find its record") {
   record.process.pid = 999'999'999;
   first.write(record);
   CHECK_FALSE(second.read());
+  CHECK(second.take());
+  CHECK(second.file() != first.file());
+}
+
+TEST_CASE("server place: who ends gives it to the next, and of many at once one takes it") {
+  const test::TempHome home;
+  {
+    serve::ServerPlace first(home.path(), "/home/of/runs");
+    REQUIRE(first.take());
+    first.forget();
+  }
+  std::atomic<int> taken{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 32; ++i) {
+    threads.emplace_back([&] {
+      serve::ServerPlace place(home.path(), "/home/of/runs");
+      taken += place.take() ? 1 : 0;
+    });
+  }
+  for (std::thread& thread : threads)
+    thread.join();
+  CHECK(taken == 1);
 }

@@ -10,7 +10,7 @@ namespace sabath::cli {
 live::ViewParts live_parts(Workspace& workspace);
 
 /// Shows the page "Now" on the terminal until 'q' or a signal. Throws Error{usage} where standard
-/// output is no terminal.
+/// output is not a terminal.
 int watch_status(Workspace& workspace);
 
 }  // namespace sabath::cli

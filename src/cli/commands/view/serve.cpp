@@ -90,7 +90,7 @@ std::string place_text(const ServerRecord& record) {
 
 int show_running(const ServeOptions& options, const ServerPlace& place, Workspace& workspace) {
   const auto record = place.read();
-  if (!record) {
+  if (!record || record->token.empty()) {
     throw base::Error(base::ErrorKind::storage,
                       "another server of this home is starting or ending",
                       "run the command again");
@@ -144,9 +144,9 @@ int serve_now(const serve::ServerOptions& how,
   const std::stop_token stop = workspace.stop();
   const std::stop_callback end(stop, [&server] { server.end(); });
   server.run();
+  if (place != nullptr) place->forget();
   if (!stop.stop_requested()) return exit_done;
   // An answer that takes long is not waited for.
-  if (place != nullptr) place->forget();
   if (how.transport == Transport::socket) ::unlink(how.socket.c_str());
   std::quick_exit(exit_done);
 }
