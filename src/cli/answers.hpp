@@ -20,6 +20,7 @@
 #include <sabath/home/run_statements.hpp>
 #include <sabath/home/run_trash.hpp>
 #include <sabath/sharing/export_run.hpp>
+#include <sabath/sharing/group_crate.hpp>
 #include <sabath/sharing/import_crate.hpp>
 #include <sabath/sharing/import_documents.hpp>
 #include <sabath/sharing/validate.hpp>
@@ -50,6 +51,12 @@ struct Check {
   std::string state{};  ///< "ok", "note" or "bad"
   std::string detail{};
   std::string remedy{};
+};
+
+/// A document that was found, and how many runs used it; nothing for a run.
+struct UsedDocument {
+  catalog::DocumentRow row{};
+  std::optional<std::uint64_t> uses{};
 };
 
 /// What `catalog check --fair` says of an asset.
@@ -117,6 +124,7 @@ std::string json_answer(const std::vector<catalog::RunRow>& rows,
 /// Saved selections, by name.
 std::string json_answer(const std::map<std::string, std::string>& selections);
 std::string json_answer(const std::vector<catalog::DocumentRow>& rows);
+std::string json_answer(const std::vector<UsedDocument>& rows);
 std::string json_answer(const std::vector<env::EnvironmentEntry>& entries);
 std::string json_answer(const std::vector<EnvironmentReport>& reports);
 /// What differs between two environments.
@@ -155,6 +163,7 @@ std::string json_answer(const CareAnswer& answer);
 std::string json_answer(const std::vector<sharing::MadeDocument>& made);
 std::string json_answer(const std::vector<FairReport>& reports);
 std::string json_answer(const sharing::ImportedRun& run);
+std::string json_answer(const sharing::ImportedGroup& group);
 std::string json_answer(const std::vector<sharing::Validation>& answers);
 std::string json_answer(const sharing::CrateReport& report);
 std::string json_answer(const std::vector<home::Removal>& removals);

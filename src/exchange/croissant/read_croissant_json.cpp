@@ -190,6 +190,17 @@ ImportedAsset read_croissant(string_view text,
       kept_document(root, imported.asset, origin.folder_url);
   if (root.contains(patch_term)) imported.asset = patched(imported.asset, root[patch_term], name);
   if (!origin.is_local) check_addresses(imported.asset, name);
+  if (imported.repository) {
+    spec::Asset& repository = *imported.repository;
+    const std::string list = repository.list;
+    repository = imported.asset;
+    repository.name = asset_name_of(imported.asset.name + "-repository");
+    repository.files.clear();
+    repository.extensions.erase(kept_extension);
+    repository.list = list;
+    if (!origin.is_local) check_addresses(repository, name);
+    spec::parse_asset(spec::to_json(repository).dump(), name);
+  }
   note_digests(imported);
   // What has just been made must be readable as any document.
   spec::parse_asset(spec::to_json(imported.asset).dump(), name);
