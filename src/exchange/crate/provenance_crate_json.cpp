@@ -22,6 +22,8 @@ constexpr const char* provenance_profile = "https://w3id.org/ro/wfrun/provenance
 constexpr const char* workflow_crate = "https://w3id.org/workflowhub/workflow-ro-crate/1.0";
 constexpr const char* formal_parameter =
     "https://bioschemas.org/profiles/FormalParameter/1.0-RELEASE";
+constexpr const char* workflow_terms =
+    "https://bioschemas.org/profiles/ComputationalWorkflow/1.0-RELEASE";
 constexpr const char* recipe_file = "recipe.json";
 
 std::string type_of(const spec::ParameterValue& value) {
@@ -78,6 +80,9 @@ class ProvenanceDocument {
       profiles.push_back(crate_reference(one));
     root["conformsTo"] = std::move(profiles);
     root["mainEntity"] = crate_reference(recipe_file);
+    json& descriptor = entity(crate_metadata);
+    descriptor["conformsTo"] = {descriptor["conformsTo"], crate_reference(workflow_crate)};
+    if (has_entity(crate_readme)) entity(crate_readme)["about"] = crate_reference("./");
     const auto add_profile = [&](const char* id, const char* name, const char* version) {
       added_.push_back(
           {{"@id", id}, {"@type", "CreativeWork"}, {"name", name}, {"version", version}});
@@ -85,6 +90,7 @@ class ProvenanceDocument {
     add_profile(workflow_profile, "Workflow Run Crate", "0.5");
     add_profile(provenance_profile, "Provenance Run Crate", "0.5");
     add_profile(workflow_crate, "Workflow RO-Crate", "1.0");
+    add_profile(workflow_terms, "ComputationalWorkflow", "1.0-RELEASE");
     added_.push_back({{"@id", "#language"},
                       {"@type", "ComputerLanguage"},
                       {"name", "recipe of sabath"},
@@ -182,6 +188,8 @@ class ProvenanceDocument {
     json& recipe = entity(recipe_file);
     recipe["@type"] = {"File", "SoftwareSourceCode", "ComputationalWorkflow", "HowTo"};
     recipe["name"] = record_.recipe_name;
+    recipe["url"] = iri;
+    recipe["conformsTo"] = crate_reference(workflow_terms);
     recipe["version"] = record_.recipe_definition.text();
     recipe["programmingLanguage"] = crate_reference("#language");
     recipe["softwareRequirements"] = software;
