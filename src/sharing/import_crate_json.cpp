@@ -153,6 +153,14 @@ std::optional<ImportedRun> imported_run(const fs::path& directory) {
 
 namespace {
 
+/// The error with the name of the crate in place of the folder that it was unpacked into.
+Error renamed(const Error& error, const fs::path& unpacked, const fs::path& place) {
+  std::string message = error.what();
+  if (const auto at = message.find(unpacked.string()); at != std::string::npos)
+    message.replace(at, unpacked.string().size(), place.string());
+  return {error.kind(), message, error.hint()};
+}
+
 ImportedRun taken_in(const fs::path& place,
                      const home::Folders& folders,
                      base::Clock& clock,
@@ -166,7 +174,12 @@ ImportedRun taken_in(const fs::path& place,
   std::error_code code;
   CrateMembers members = unpack_crate(place, unpacked, observer, stop);
   verify_run(place, unpacked, std::move(members), run);
-  const spec::RunRecord record = checked_record(place, unpacked / "run");
+  spec::RunRecord record;
+  try {
+    record = checked_record(place, unpacked / "run");
+  } catch (const Error& error) {
+    throw renamed(error, unpacked, place);
+  }
   run.run_id = record.run_id;
   gather(unpacked);
   describe_run(record, crate_folder(unpacked / "run") / "assets", run);

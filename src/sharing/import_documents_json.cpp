@@ -4,6 +4,7 @@
 #include <sabath/base/file.hpp>
 #include <sabath/base/text/codes.hpp>
 #include <sabath/base/text/json_reader.hpp>
+#include <sabath/base/text/pieces.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/exchange/croissant.hpp>
 #include <sabath/exchange/jsonld.hpp>
@@ -136,6 +137,18 @@ std::string version_text(const spec::Asset& asset) {
   return asset.version.empty() ? "" : "@" + asset.version;
 }
 
+/// Names of the members that two documents of an asset have otherwise.
+std::string differing_members(const spec::Asset& one, const spec::Asset& other) {
+  const nlohmann::ordered_json a = spec::to_json(one);
+  const nlohmann::ordered_json b = spec::to_json(other);
+  std::vector<std::string> names;
+  for (const auto& [name, value] : a.items())
+    if (!b.contains(name) || b[name] != value) names.push_back(name);
+  for (const auto& [name, value] : b.items())
+    if (!a.contains(name)) names.push_back(name);
+  return base::joined(names, ", ");
+}
+
 /// Throws where another document of the home, or one of the same version, has the name. Notes one
 /// that is hidden from now on.
 void refuse_other(const spec::Asset& asset,
@@ -152,7 +165,8 @@ void refuse_other(const spec::Asset& asset,
   const bool has_other_bytes = bytes_of(same->asset) != bytes_of(asset);
   throw Error(ErrorKind::usage,
               "asset '" + made.name + version_text(same->asset) + "' is there with other " +
-                  (has_other_bytes ? "files" : "words") + ": " + printable(same->path.string()),
+                  (has_other_bytes ? "files" : "words") + ": " + printable(same->path.string()) +
+                  ": they differ in " + printable(differing_members(same->asset, asset)),
               "--name gives it another name, --replace replaces what is in your home");
 }
 

@@ -143,3 +143,20 @@ plan = next(e for e in root['@graph'] if e['@id'] == 'run/plan.json')
                   "i.create_system = 3; extra = [(i, b'plan.json')]") == 1);
   CHECK(status_of("members['run/plan.json'] += b' '") == 11);
 }
+
+TEST_CASE("cli: a crate of a newer version is refused by its name") {
+  const TwoUsers users;
+  for (const char* name : {"run/record.json", "run/plan.json"}) {
+    CAPTURE(name);
+    users.write();
+    users.change_and_list(std::string("import json\none = json.loads(members['") + name +
+                          "'])\none['schema'] = 99\nmembers['" + name +
+                          "'] = json.dumps(one).encode()");
+    const Answer answer = users.reader({"import", users.crate});
+    CHECK(answer.status == 2);
+    CHECK_THAT(answer.errors, Contains(users.crate + "/" + name + ":/schema: schema 99"));
+    CHECK_THAT(answer.errors, Contains("a newer sabath wrote this"));
+    CHECK(users.reader.count_runs() == 0);
+    CHECK(users.reader({"validate", users.crate}).status == 1);
+  }
+}

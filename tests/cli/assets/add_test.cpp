@@ -91,3 +91,28 @@ TEST_CASE("cli: a search by use begins with what most runs used") {
   CHECK_THAT(done(sabath, {"search", "rain*", "--sort", "used"}).output, Contains("runs"));
   CHECK(sabath({"search", "nothing-like-it", "--sort", "used"}).status == 1);
 }
+
+TEST_CASE("cli: a document that two people changed is named, and nothing is replaced") {
+  const Sabath sabath;
+  put(sabath.folder() / "d/a.txt", "1\n");
+  done(sabath, {"add", sabath.folder() / "d", "--license", "MIT", "--title", "one"});
+  const fs::path document = sabath.home() / "assets/d.json";
+  const std::string before = base::read_file(document);
+  const Answer other =
+      sabath({"add", sabath.folder() / "d", "--license", "CC0-1.0", "--title", "two"});
+  CHECK(other.status == 2);
+  CHECK_THAT(other.errors, Contains("with other words") && Contains("differ in title, license"));
+  CHECK(base::read_file(document) == before);
+  // git left both versions in the file.
+  const auto at = before.find("  \"license\"");
+  put(document,
+      before.substr(0, at) + "<<<<<<< HEAD\n  \"license\": \"MIT\",\n=======\n" +
+          "  \"license\": \"CC0-1.0\",\n>>>>>>> theirs\n" + before.substr(at));
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"fetch", "d"}, {"export", "d"}, {"validate", document}}) {
+    const Answer answer = sabath(words);
+    CAPTURE(words.front(), answer.output);
+    CHECK(answer.status != 0);
+    CHECK_THAT(answer.errors + answer.output, Contains("their changes are not merged"));
+  }
+}
