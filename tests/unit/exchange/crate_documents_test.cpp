@@ -43,7 +43,7 @@ TEST_CASE("crate: a manifest is read as it was written, and refused where it is 
   CHECK(read_manifest("").empty());
   for (const std::string& bad : {hex + "  a",
                                  hex + " a\n",
-                                 "short  a\n",
+                                 std::string("short  a\n"),
                                  std::string(64, 'z') + "  a\n",
                                  hex + "  ../a\n",
                                  hex + "  /a\n",
