@@ -188,9 +188,13 @@ MadeDocument prepared(ImportedAsset& imported,
   made.path = folders.home / "assets" / (made.name + ".json");
   made.text = base::pretty_json(spec::to_json(imported.asset));
   made.notes = imported.notes;
-  const spec::Asset as_written = spec::parse_asset(made.text, made.path.string());
-  for (const home::AssetDocument& one : known)
-    if (one.asset == as_written) made.was_there = true;
+  const bool is_known = std::ranges::any_of(
+      known, [&](const home::AssetDocument& one) { return one.asset.name == imported.asset.name; });
+  if (is_known) {
+    const spec::Asset as_written = spec::parse_asset(made.text, made.path.string());
+    for (const home::AssetDocument& one : known)
+      if (one.asset == as_written) made.was_there = true;
+  }
   if (!made.was_there && !request.replaces) refuse_other(imported.asset, made, known);
   std::error_code code;
   if (!made.was_there && !request.replaces && fs::exists(made.path, code))

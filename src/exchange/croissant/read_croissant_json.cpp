@@ -134,7 +134,7 @@ void note_digests(ImportedAsset& imported) {
 
 /// Applies what this program wrote beside the terms of Croissant.
 spec::Asset patched(const spec::Asset& asset, const json& patch, const std::string& name) {
-  json document = json::parse(spec::to_json(asset).dump());
+  json document = json(spec::to_json(asset));
   document.merge_patch(patch);
   return spec::parse_asset(document.dump(), name + ": " + patch_term);
 }
@@ -151,7 +151,7 @@ void check_addresses(const spec::Asset& asset, const std::string& name) {
 std::string kept_document(json document, const spec::Asset& asset, const std::string& folder_url) {
   document.erase(patch_term);
   json read = json::object();
-  const json members = json::parse(spec::to_json(asset).dump());
+  const json members = json(spec::to_json(asset));
   for (const auto& [key, value] : members.items())
     if (!key.starts_with("x-")) read[key] = base::sha256_of(base::canonical_json(value)).hex;
   json kept = {{"document", std::move(document)}, {"read", std::move(read)}};
