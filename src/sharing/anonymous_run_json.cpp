@@ -167,7 +167,8 @@ std::string make_anonymous(const fs::path& run,
   }
   for (auto& [name, text] : content.texts) {
     if (name == "recipe.json") continue;
-    auto document = ordered_json::parse(text);
+    auto document = ordered_json::parse(text, nullptr, false);
+    if (document.is_discarded()) continue;
     anonymizer.change(document);
     if (name == "run/plan.json") document.erase("trusted");
     text = base::pretty_json(document);

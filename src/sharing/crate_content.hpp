@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sabath/base/error.hpp>
+#include <sabath/base/text/text_table.hpp>
 
 #include <cstdint>
 #include <filesystem>
@@ -32,7 +33,7 @@ auto with_storage_errors(Work&& work) -> decltype(std::forward<Work>(work)()) {
     return std::forward<Work>(work)();
   } catch (const std::filesystem::filesystem_error& error) {
     throw base::Error(base::ErrorKind::storage,
-                      error.path1().string() + ": " + error.code().message());
+                      base::printable(error.path1().string()) + ": " + error.code().message());
   }
 }
 

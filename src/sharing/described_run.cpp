@@ -38,27 +38,46 @@ bool is_run_id(std::string_view id) {
          id.find_first_not_of(letters) == std::string_view::npos;
 }
 
-/// Whether a path of a command leads out of the folder that it begins in. Quotes and backslashes
-/// are nothing to a shell.
-bool leads_out(std::string_view path) {
-  int depth = 0;
-  std::string name;
-  const auto enter = [&] {
-    if (name == "..") --depth;
-    if (!name.empty() && name != "." && name != "..") ++depth;
-    name.clear();
-    return depth < 0;
-  };
-  for (const char c : path) {
-    if (std::string_view(" \t\r\n;|&<>()=,:").find(c) != std::string_view::npos) break;
-    if (c == '"' || c == '\'' || c == '\\') continue;
-    if (c != '/') {
-      name += c;
-    } else if (enter()) {
-      return true;
+/// The quote that is open at a place of a shell's text; 0 for none.
+char quote_at(std::string_view text, std::size_t place) {
+  char quote = 0;
+  for (std::size_t i = 0; i < place; ++i) {
+    const char c = text[i];
+    if (c == '\\' && quote != '\'') {
+      ++i;
+    } else if (quote == 0 && (c == '"' || c == '\'')) {
+      quote = c;
+    } else if (c == quote) {
+      quote = 0;
     }
   }
-  return enter();
+  return quote;
+}
+
+/// The path that begins a shell's text, as the shell reads it: without quotes and backslashes.
+std::string path_in_shell(std::string_view text, char quote) {
+  std::string path;
+  for (const char c : text) {
+    const bool is_quote = c == '"' || c == '\'';
+    if (quote == 0 && std::string_view(" \t\r\n;|&<>()").find(c) != std::string_view::npos) break;
+    if (is_quote && (quote == 0 || quote == c)) {
+      quote = quote == 0 ? c : '\0';
+    } else if (c != '\\') {
+      path += c;
+    }
+  }
+  return path;
+}
+
+/// Whether a path leads out of the folder that it begins in.
+bool leads_out(std::string_view path) {
+  int depth = 0;
+  for (const std::string& name : base::split(path, '/')) {
+    if (name == ".") continue;
+    depth += name == ".." ? -1 : 1;
+    if (depth < 0) return true;
+  }
+  return false;
 }
 
 void refuse_word_outside(const spec::Recipe& recipe,
@@ -66,7 +85,10 @@ void refuse_word_outside(const spec::Recipe& recipe,
                          const std::string& word) {
   for (const std::string_view begin : {"{recipe}", "{code}"}) {
     for (auto at = word.find(begin); at != std::string::npos; at = word.find(begin, at + 1)) {
-      if (!leads_out(std::string_view(word).substr(at + begin.size()))) continue;
+      const std::string_view rest = std::string_view(word).substr(at + begin.size());
+      const bool is_out =
+          leads_out(path_in_shell(rest, quote_at(word, at))) || (!stage.shell && leads_out(rest));
+      if (!is_out) continue;
       throw Error(ErrorKind::usage,
                   "recipe '" + recipe.name + "': stage '" + stage.name +
                       "' names a file outside of its folder: " + printable(word),

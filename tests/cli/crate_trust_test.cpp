@@ -54,6 +54,8 @@ TEST_CASE("cli: a stage of a stranger that leaves its folder is refused, however
                            "{code}/./../x",
                            "{recipe}//..//x",
                            "'{recipe}'/\\\".\\\"./x",
+                           "'{recipe}/a b'/../../x",
+                           "{recipe}/a=b,c:d/../../x",
                            "-I{recipe}/a/b/../../../x"}) {
     CAPTURE(path);
     users.write();
