@@ -57,11 +57,20 @@ std::string group_crate(const CrateGroup& group) {
                    {"description", std::to_string(group.runs.size()) + " runs, recorded by sabath"},
                    {"datePublished", crate_time(group.published)},
                    {"license", crate_references(licenses)},
+                   {"author", crate_reference("#institution")},
+                   {"publisher", crate_reference("#institution")},
                    {"hasPart", crate_references(parts)}});
+  // Records have accounts, not persons: none is invented.
+  graph.push_back({{"@id", "#institution"},
+                   {"@type", "Organization"},
+                   {"name", "not stated"},
+                   {"url", "https://w3id.org/sabath/"}});
   for (json& entity : entities)
     graph.push_back(std::move(entity));
-  return crate_text(
-      {{"@context", "https://w3id.org/ro/crate/1.1/context"}, {"@graph", std::move(graph)}});
+  return crate_text({{"@context",
+                      {"https://w3id.org/ro/crate/1.1/context",
+                       "https://w3id.org/ro/terms/workflow-run/context"}},
+                     {"@graph", std::move(graph)}});
 }
 
 std::string group_page(const CrateGroup& group) {
