@@ -66,4 +66,22 @@ for kib in 16 64 128 512 2048 2900 2960 3000 3040 3100 3200 4096 8192; do
 done
 echo "import: $refused sizes refused, $written written"
 [ $refused -gt 3 ] && [ $written -gt 0 ] || fail "the sizes do not fit $needed bytes"
+SABATH_HOME=$work/home "$sabath" run "$work/recipe" --seed 2 >/dev/null
+group=$work/group.zip
+SABATH_HOME=$work/home "$sabath" export recipe=filled -o "$group" --with-code >/dev/null
+for kib in 64 3500 6500 9500 16384; do
+  small "$kib"
+  status=0; SABATH_HOME=$work/home room "$sabath" export recipe=filled -o "$work/small/g.zip" --with-code || status=$?
+  [ "$kib" = 16384 ] && wanted=0 || wanted=16
+  [ $status = $wanted ] || { cat "$work/errors"; fail "export of two runs into $kib KiB: exit status $status"; }
+  [ $status = 0 ] || [ -z "$(ls -A "$work/small")" ] || { ls -la "$work/small"; fail "export of two runs into $kib KiB: something is left"; }
+done
+for kib in 512 4096 8192 11264 32768; do
+  small "$kib"
+  status=0; SABATH_HOME=$work/small/home SABATH_CACHE=$work/cache room "$sabath" import "$group" || status=$?
+  runs=$( (find "$work/small/home/runs" -mindepth 1 -maxdepth 1 -name 'filled-*' 2>/dev/null || true) | wc -l)
+  [ "$kib" = 32768 ] && wanted="0 2" || wanted="16 0"
+  [ "$status $runs" = "$wanted" ] || { cat "$work/errors"; fail "import of two runs into $kib KiB: exit status $status, $runs runs"; }
+done
+echo "groups: refused where there is no room, written where there is"
 echo "crate_full_disk: all right"
