@@ -46,6 +46,24 @@ std::vector<DocumentRow> matching(Database& database, const char* sql, const std
   return read_documents(bound(database.statement(sql), query));
 }
 
+std::vector<DocumentRow> found_by_words(Database& database, const std::string& query) {
+  std::vector<DocumentRow> rows = matching(database, documents_by_words, query);
+  for (DocumentRow& row : matching(database, runs_by_words, query)) {
+    follow_home(database, row.path, row.path);
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+std::uint64_t count_uses(Database& database, std::string_view kind, const std::string& name) {
+  const char* const sql = kind == "recipe"
+                              ? "select count(*) from run where recipe = ?"
+                              : "select count(distinct run) from run_input where asset = ?";
+  auto& statement = bound(database.statement(sql), name);
+  statement.executeStep();
+  return static_cast<std::uint64_t>(statement.getColumn(0).getInt64());
+}
+
 std::vector<RunDependency> read_references(Database& database,
                                            const std::vector<std::string>& ids) {
   std::vector<RunDependency> found;
@@ -116,14 +134,11 @@ std::vector<RunDependency> Catalog::references_to(const std::vector<std::string>
 std::vector<DocumentRow> Catalog::search(std::string_view words) const {
   const std::string query = match_query(words);
   if (query.empty()) return {};
-  return database_->guarded([&] {
-    std::vector<DocumentRow> rows = matching(*database_, documents_by_words, query);
-    for (DocumentRow& row : matching(*database_, runs_by_words, query)) {
-      follow_home(*database_, row.path, row.path);
-      rows.push_back(std::move(row));
-    }
-    return rows;
-  });
+  return database_->guarded([&] { return found_by_words(*database_, query); });
+}
+
+std::uint64_t Catalog::uses_of(std::string_view kind, const std::string& name) const {
+  return database_->guarded([&] { return count_uses(*database_, kind, name); });
 }
 
 CatalogStats Catalog::stats() const {

@@ -21,6 +21,7 @@
 #include <sabath/live/answers.hpp>
 #include <sabath/serve/server_record.hpp>
 #include <sabath/sharing/export_run.hpp>
+#include <sabath/sharing/group_crate.hpp>
 #include <sabath/sharing/import_crate.hpp>
 #include <sabath/sharing/import_documents.hpp>
 #include <sabath/sharing/validate.hpp>
@@ -51,6 +52,12 @@ struct Check {
   std::string state{};  ///< "ok", "note" or "bad"
   std::string detail{};
   std::string remedy{};
+};
+
+/// A document that was found, and how many runs used it; nothing for a run.
+struct UsedDocument {
+  catalog::DocumentRow row{};
+  std::optional<std::uint64_t> uses{};
 };
 
 /// What `catalog check --fair` says of an asset.
@@ -111,6 +118,7 @@ struct UsageRow {
 using live::json_answer;
 /// Saved selections, by name.
 std::string json_answer(const std::map<std::string, std::string>& selections);
+std::string json_answer(const std::vector<UsedDocument>& rows);
 std::string json_answer(const std::vector<env::EnvironmentEntry>& entries);
 std::string json_answer(const std::vector<EnvironmentReport>& reports);
 /// What differs between two environments.
@@ -142,6 +150,7 @@ std::string json_answer(const CareAnswer& answer);
 std::string json_answer(const std::vector<sharing::MadeDocument>& made);
 std::string json_answer(const std::vector<FairReport>& reports);
 std::string json_answer(const sharing::ImportedRun& run);
+std::string json_answer(const sharing::ImportedGroup& group);
 std::string json_answer(const std::vector<sharing::Validation>& answers);
 std::string json_answer(const sharing::CrateReport& report);
 std::string json_answer(const std::vector<home::Removal>& removals);

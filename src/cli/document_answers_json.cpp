@@ -34,6 +34,19 @@ std::string json_answer(const std::vector<sharing::Validation>& answers) {
   return base::pretty_json(json);
 }
 
+std::string json_answer(const std::vector<UsedDocument>& rows) {
+  nlohmann::ordered_json json{{"schema", 1}, {"documents", nlohmann::ordered_json::array()}};
+  for (const UsedDocument& one : rows) {
+    json["documents"].push_back({{"kind", one.row.kind},
+                                 {"name", one.row.name},
+                                 {"version", one.row.version},
+                                 {"title", one.row.title},
+                                 {"path", one.row.path}});
+    if (one.uses) json["documents"].back()["runs"] = *one.uses;
+  }
+  return base::pretty_json(json);
+}
+
 std::string json_answer(const std::vector<FairReport>& reports) {
   nlohmann::ordered_json json{{"schema", 1}, {"assets", nlohmann::ordered_json::array()}};
   for (const FairReport& report : reports) {
@@ -57,9 +70,25 @@ std::string json_answer(const sharing::ImportedRun& run) {
                             {"unlisted", run.unlisted}});
 }
 
+std::string json_answer(const sharing::ImportedGroup& group) {
+  nlohmann::ordered_json runs = nlohmann::ordered_json::array();
+  for (const sharing::ImportedRun& run : group.runs)
+    runs.push_back({{"run", run.run_id},
+                    {"directory", run.directory.string()},
+                    {"digest", run.digest},
+                    {"was_there", run.was_there}});
+  return base::pretty_json({{"schema", 1},
+                            {"name", group.name},
+                            {"digest", group.digest},
+                            {"runs", std::move(runs)},
+                            {"documents", group.documents.string()},
+                            {"unlisted", group.unlisted}});
+}
+
 std::string json_answer(const sharing::CrateReport& report) {
   return base::pretty_json({{"schema", 1},
                             {"run", report.run_id},
+                            {"runs", report.runs},
                             {"path", report.path.string()},
                             {"digest", report.digest},
                             {"members", report.members},
@@ -67,7 +96,8 @@ std::string json_answer(const sharing::CrateReport& report) {
                             {"left_out", report.left_out},
                             {"users", report.users},
                             {"hosts", report.hosts},
-                            {"paths", report.paths}});
+                            {"paths", report.paths},
+                            {"not_scanned", report.not_scanned}});
 }
 
 std::string json_answer(const serve::ServerRecord& record) {

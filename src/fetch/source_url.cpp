@@ -1,5 +1,7 @@
 #include "source_url.hpp"
 
+#include <sabath/base/text/private_address.hpp>
+
 #include <cctype>
 
 namespace sabath::fetch {
@@ -91,7 +93,14 @@ std::variant<SourceUrl, Failure> redirected(const SourceUrl& from, const std::st
     const std::string own = url_part(to, part);
     if (same_host && own.empty() && !kept.empty()) curl_url_set(to, part, kept.c_str(), 0);
   }
-  return read_source_url(std::move(handle));
+  auto next = read_source_url(std::move(handle));
+  const auto* place = std::get_if<SourceUrl>(&next);
+  if (place != nullptr && base::is_private_address(place->plain) &&
+      !base::is_private_address(from.plain))
+    return Failure{.problem = "private address: '" + place->displayed +
+                              "' is of this machine or a private network, '" + from.displayed +
+                              "' is not"};
+  return next;
 }
 
 bool is_loopback(std::string_view host) {

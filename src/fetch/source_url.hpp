@@ -37,6 +37,7 @@ std::string url_part(CURLU* url, CURLUPart part, unsigned flags = 0);
 std::variant<SourceUrl, Failure> parse_source_url(const std::string& url);
 
 /// Resolves `location`, which may be relative, against `from`. A login stays on its own host.
+/// Returns a Failure where a public host sends to this machine or to a private network.
 std::variant<SourceUrl, Failure> redirected(const SourceUrl& from, const std::string& location);
 
 /// Returns the name of a source in partials and messages: the displayed URL, with a number where an

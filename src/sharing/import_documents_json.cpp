@@ -4,6 +4,7 @@
 #include <sabath/base/file.hpp>
 #include <sabath/base/text/codes.hpp>
 #include <sabath/base/text/json_reader.hpp>
+#include <sabath/base/text/pieces.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/exchange/croissant.hpp>
 #include <sabath/exchange/jsonld.hpp>
@@ -31,8 +32,18 @@ struct Import {
   std::vector<exchange::UpstreamImport::Recipe> recipes{};
 };
 
+/// The folder of an address: without its query, and with the path "/" where it has none.
+std::string base_url(const std::string& url) {
+  const std::string place = url.substr(0, url.find_first_of("?#"));
+  const auto scheme = place.find("://");
+  const auto slash = place.rfind('/');
+  const bool has_path =
+      slash != std::string::npos && scheme != std::string::npos && slash > scheme + 2;
+  return has_path ? place.substr(0, slash + 1) : place + "/";
+}
+
 std::string folder_url(const DocumentRequest& request) {
-  if (!request.url.empty()) return request.url.substr(0, request.url.rfind('/') + 1);
+  if (!request.url.empty()) return base_url(request.url);
   const fs::path folder = fs::absolute(request.place).parent_path();
   return "file://" + base::percent_encoded(folder.string(), "-._~/") + "/";
 }
@@ -47,9 +58,18 @@ Import read_croissant(const DocumentRequest& request) {
     origin.local_files = [folder](const std::string& pattern) {
       return files_matching(folder, pattern);
     };
+    origin.local_packing = [folder](const std::string& path) {
+      return packing_of_file(folder / path);
+    };
   }
   const std::string name = request.url.empty() ? request.place.string() : request.url;
-  return {{exchange::read_croissant(base::read_file(request.place), name, origin)}, {}};
+  ImportedAsset imported = exchange::read_croissant(base::read_file(request.place), name, origin);
+  if (!request.name.empty()) imported.asset.name = request.name;
+  Import import{{imported}, {}};
+  if (!imported.repository) return import;
+  if (!request.name.empty()) imported.repository->name = request.name + "-repository";
+  import.assets.push_back({*std::move(imported.repository), {}, {}});
+  return import;
 }
 
 Import read_upstream(const DocumentRequest& request) {
@@ -117,6 +137,18 @@ std::string version_text(const spec::Asset& asset) {
   return asset.version.empty() ? "" : "@" + asset.version;
 }
 
+/// Names of the members that two documents of an asset have otherwise.
+std::string differing_members(const spec::Asset& one, const spec::Asset& other) {
+  const nlohmann::ordered_json a = spec::to_json(one);
+  const nlohmann::ordered_json b = spec::to_json(other);
+  std::vector<std::string> names;
+  for (const auto& [name, value] : a.items())
+    if (!b.contains(name) || b[name] != value) names.push_back(name);
+  for (const auto& [name, value] : b.items())
+    if (!a.contains(name)) names.push_back(name);
+  return base::joined(names, ", ");
+}
+
 /// Throws where another document of the home, or one of the same version, has the name. Notes one
 /// that is hidden from now on.
 void refuse_other(const spec::Asset& asset,
@@ -133,7 +165,8 @@ void refuse_other(const spec::Asset& asset,
   const bool has_other_bytes = bytes_of(same->asset) != bytes_of(asset);
   throw Error(ErrorKind::usage,
               "asset '" + made.name + version_text(same->asset) + "' is there with other " +
-                  (has_other_bytes ? "files" : "words") + ": " + printable(same->path.string()),
+                  (has_other_bytes ? "files" : "words") + ": " + printable(same->path.string()) +
+                  ": they differ in " + printable(differing_members(same->asset, asset)),
               "--name gives it another name, --replace replaces what is in your home");
 }
 
@@ -141,7 +174,6 @@ MadeDocument prepared(ImportedAsset& imported,
                       const DocumentRequest& request,
                       const home::Folders& folders,
                       const std::vector<home::AssetDocument>& known) {
-  if (!request.name.empty()) imported.asset.name = request.name;
   const std::string address =
       request.url.empty() ? "" : exchange::private_address_in(imported.asset);
   if (!address.empty())
@@ -156,9 +188,13 @@ MadeDocument prepared(ImportedAsset& imported,
   made.path = folders.home / "assets" / (made.name + ".json");
   made.text = base::pretty_json(spec::to_json(imported.asset));
   made.notes = imported.notes;
-  const spec::Asset as_written = spec::parse_asset(made.text, made.path.string());
-  for (const home::AssetDocument& one : known)
-    if (one.asset == as_written) made.was_there = true;
+  const bool is_known = std::ranges::any_of(
+      known, [&](const home::AssetDocument& one) { return one.asset.name == imported.asset.name; });
+  if (is_known) {
+    const spec::Asset as_written = spec::parse_asset(made.text, made.path.string());
+    for (const home::AssetDocument& one : known)
+      if (one.asset == as_written) made.was_there = true;
+  }
   if (!made.was_there && !request.replaces) refuse_other(imported.asset, made, known);
   std::error_code code;
   if (!made.was_there && !request.replaces && fs::exists(made.path, code))
@@ -200,6 +236,17 @@ void keep_name_apart(ImportedAsset& imported, const std::vector<home::AssetDocum
   }
 }
 
+/// Two documents of one import must not make one name: the second would replace the first.
+void refuse_twice(const std::vector<MadeDocument>& made) {
+  std::map<fs::path, const MadeDocument*> seen;
+  for (const MadeDocument& one : made) {
+    if (seen.emplace(one.path, &one).second) continue;
+    throw Error(ErrorKind::usage,
+                "two documents of this import are called '" + printable(one.name) + "'",
+                "import them one by one, one of them with --name");
+  }
+}
+
 void write(const MadeDocument& made) {
   if (made.was_there) return;
   base::make_directories(made.path.parent_path());
@@ -208,22 +255,36 @@ void write(const MadeDocument& made) {
 
 }  // namespace
 
+MadeDocument keep_asset(ImportedAsset imported,
+                        const DocumentRequest& request,
+                        const home::Folders& folders,
+                        const home::Documents& documents) {
+  std::vector<home::BadDocument> bad;
+  MadeDocument made = prepared(imported, request, folders, documents.assets(bad));
+  if (!request.is_dry) write(made);
+  return made;
+}
+
 std::vector<MadeDocument> import_documents(const DocumentRequest& request,
                                            const home::Folders& folders,
                                            const home::Documents& documents) {
   Import import = read(request);
-  if (!request.name.empty() && import.assets.size() + import.recipes.size() != 1)
+  const bool is_croissant =
+      request.kind == DocumentKind::croissant || request.kind == DocumentKind::jsonld;
+  if (!request.name.empty() && !is_croissant && import.assets.size() + import.recipes.size() != 1)
     throw Error(
         ErrorKind::usage, "--name: the import makes several documents", "import them one by one");
   std::vector<home::BadDocument> bad;
   const auto known = documents.assets(bad);
   std::vector<MadeDocument> made;
   for (ImportedAsset& one : import.assets) {
+    if (!request.name.empty() && !is_croissant) one.asset.name = request.name;
     if (request.kind == DocumentKind::upstream) keep_name_apart(one, known);
     made.push_back(prepared(one, request, folders, known));
   }
   for (const auto& one : import.recipes)
     made.push_back(prepared_recipe(one, request, folders));
+  refuse_twice(made);
   if (!request.is_dry) std::ranges::for_each(made, write);
   return made;
 }

@@ -11,6 +11,10 @@ namespace sabath::sharing {
 std::vector<std::string> files_matching(const std::filesystem::path& folder,
                                         const std::string& pattern);
 
+/// How a file is packed, by its bytes: "tar", "zip", "gz", "bz2", "xz" or "zst"; "" for another
+/// file, and for one that cannot be read. A compressed tar is "tar".
+std::string packing_of_file(const std::filesystem::path& file);
+
 /// All files that end in .json beneath a folder, sorted.
 std::vector<std::filesystem::path> json_files(const std::filesystem::path& folder);
 

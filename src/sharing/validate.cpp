@@ -1,4 +1,5 @@
 #include "local_files.hpp"
+#include "validate_crate.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
@@ -8,7 +9,6 @@
 #include <sabath/exchange/upstream.hpp>
 #include <sabath/home/documents.hpp>
 #include <sabath/sharing/file_kind.hpp>
-#include <sabath/sharing/import_crate.hpp>
 #include <sabath/sharing/validate.hpp>
 
 namespace sabath::sharing {
@@ -47,6 +47,9 @@ void validate_croissant(const fs::path& place, Validation& answer) {
   origin.local_files = [&folder](const std::string& pattern) {
     return files_matching(folder, pattern);
   };
+  origin.local_packing = [&folder](const std::string& path) {
+    return packing_of_file(folder / path);
+  };
   const auto imported = exchange::read_croissant(base::read_file(place), place.string(), origin);
   add_notes(imported.notes, answer);
   check_local_files(imported.asset, origin.folder_url);
@@ -65,20 +68,6 @@ void validate_upstream(const fs::path& place, Validation& answer) {
     add_notes(one.notes, answer);
 }
 
-/// A crate is taken into a home that is thrown away.
-void validate_crate(const fs::path& place,
-                    base::Observer& observer,
-                    const std::stop_token& stop,
-                    Validation& answer) {
-  const base::TempDir folder(fs::temp_directory_path());
-  home::Folders folders;
-  folders.home = folder.path() / "home";
-  base::SystemClock clock;
-  const ImportedRun run = import_crate(place, folders, clock, observer, stop);
-  for (const std::string& member : run.unlisted)
-    answer.notes.push_back("the manifest does not name '" + member + "'");
-}
-
 void check(const fs::path& place,
            base::Observer& observer,
            const std::stop_token& stop,
@@ -95,7 +84,7 @@ void check(const fs::path& place,
     case DocumentKind::upstream:
       return validate_upstream(place, answer);
     case DocumentKind::crate:
-      return validate_crate(place, observer, stop, answer);
+      return add_notes(validate_crate(place, observer, stop), answer);
     case DocumentKind::asset:
       spec::parse_asset(base::read_file(place), place.string());
       return;

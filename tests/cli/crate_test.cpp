@@ -1,5 +1,5 @@
 // A run as one file: written, taken in elsewhere, and repeated there.
-#include "support/answers.hpp"
+#include "two_users.hpp"
 
 #include <sabath/base/archive/zip_writer.hpp>
 #include <sabath/base/file.hpp>
@@ -15,46 +15,6 @@ using Catch::Contains;
 using nlohmann::json;
 namespace base = sabath::base;
 namespace fs = std::filesystem;
-
-namespace {
-
-/// One user's run in a crate, and another user with an empty home.
-class TwoUsers {
- public:
-  TwoUsers() {
-    const std::string recipe = author.shell_recipe(
-        "tiny",
-        R"(echo {param.word}{seed} > {output}/a.txt; echo "{{\"loss\": 0.5}}" >> $SABATH_METRICS)",
-        R"({"parameters": {"word": {"type": "string", "default": "x"}}, "x-license": "MIT"})",
-        R"({"outputs": ["a.txt"]})");
-    done(author, {"run", recipe, "--seed", "3", "--tag", "mine"});
-    run = author.run_directories().back().filename();
-    done(author, {"note", run, "as in the paper"});
-  }
-
-  void write() const { done(author, {"export", run, "-o", crate, "--with-code"}); }
-  std::string digest() const {
-    return json::parse(done(reader, {"import", crate, "--json"}).output)["digest"];
-  }
-  /// The crate with its members changed.
-  void change(const std::string& python) const {
-    const std::string script =
-        "import sys, zipfile\npath = sys.argv[1]\nz = zipfile.ZipFile(path)\n"
-        "members = {i.filename: z.read(i) for i in z.infolist()}\nextra = []\ntail = b''\n" +
-        python +
-        "\nwith zipfile.ZipFile(path, 'w') as out:\n"
-        "    for name, data in list(members.items()) + extra:\n        out.writestr(name, data)\n"
-        "open(path, 'ab').write(tail)\n";
-    REQUIRE(author.program({"python3", "-W", "ignore", "-c", script, crate}).status == 0);
-  }
-
-  Sabath author{};
-  Sabath reader{};
-  std::string run{};
-  std::string crate = author.folder() / "r.crate.zip";
-};
-
-}  // namespace
 
 TEST_CASE("cli: a run is exported, and repeated by somebody else") {
   const TwoUsers users;

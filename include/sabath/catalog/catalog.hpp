@@ -196,6 +196,8 @@ class Catalog {
   std::vector<std::string> keys_of(const std::vector<RunRow>& runs) const;
   /// Full-text search over documents and runs, best first.
   std::vector<DocumentRow> search(std::string_view words) const;
+  /// Number of runs that were of a recipe ("recipe"), or had an asset (any other kind) as an input.
+  std::uint64_t uses_of(std::string_view kind, const std::string& name) const;
   CatalogStats stats() const;
 
  private:

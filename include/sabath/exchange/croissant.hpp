@@ -20,7 +20,14 @@ struct CroissantOrigin {
   bool trusts_form = false;
   /// Returns paths of files beneath the document's folder that a glob pattern matches.
   std::function<std::vector<std::string>(const std::string& pattern)> local_files{};
+  /// Returns how a file beneath the document's folder is packed, by its bytes: "tar", "zip", "gz",
+  /// "bz2", "xz", "zst" or "".
+  std::function<std::string(const std::string& path)> local_packing{};
 };
+
+/// How a file is packed, by its first 512 bytes: "tar", "zip", "gz", "bz2", "xz", "zst" or "". A
+/// tar within a compressed file is not seen.
+std::string packing_of_bytes(std::string_view begin);
 
 /// Reads a Croissant document, 1.0 or 1.1. `name` begins messages. Contexts are never fetched. The
 /// document is kept in the extension `x-croissant`, so that an export gives it back. Throws

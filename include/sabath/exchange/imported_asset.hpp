@@ -2,6 +2,7 @@
 
 #include <sabath/spec/asset.hpp>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,8 @@ struct ImportedAsset {
   spec::Asset asset{};
   /// What was dropped, corrected, or kept without being understood: one sentence each.
   std::vector<std::string> notes{};
+  /// A second asset of the document: a repository beside files. An asset has one of both.
+  std::optional<spec::Asset> repository{};
 };
 
 /// An address of this machine or of a private network that an asset names; "" for none.

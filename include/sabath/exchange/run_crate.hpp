@@ -6,6 +6,8 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,8 +39,36 @@ struct CrateRun {
 /// run.
 std::string process_crate(const CrateRun& run);
 
+/// The same of a Provenance Run Crate 0.5: the recipe is a workflow, each stage a step of it.
+std::string provenance_crate(const CrateRun& run);
+
 /// A page about the crate for people.
 std::string crate_page(const CrateRun& run);
+
+/// What a crate of several runs says, beside its members.
+struct CrateGroup {
+  std::string name{};
+  std::vector<std::string> runs{};     ///< their ids
+  std::set<std::string> licenses{};    ///< of the runs
+  std::string published{};             ///< when the last run had ended
+  std::vector<CrateMember> members{};  ///< without the metadata
+};
+
+/// The metadata document, an RO-Crate 1.1, of several runs: each is a crate of its own.
+std::string group_crate(const CrateGroup& group);
+/// A page about it for people.
+std::string group_page(const CrateGroup& group);
+
+/// What the metadata of a crate state of one of its files.
+struct StatedMember {
+  std::string path{};
+  std::optional<std::uint64_t> size_bytes{};
+  bool has_digest = false;               ///< a `sha256` stands there
+  std::optional<base::Digest> digest{};  ///< nothing: none, or one that is not of the form
+};
+
+/// Reads the files of a metadata document. Throws Error{usage} for a text that is not JSON.
+std::vector<StatedMember> stated_members(std::string_view metadata);
 
 /// The manifest: "<64 hexadecimal digits>  <member>" for each member, sorted by name.
 std::string write_manifest(const std::vector<CrateMember>& members);

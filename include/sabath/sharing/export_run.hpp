@@ -16,11 +16,15 @@ namespace sabath::sharing {
 
 /// What of a run goes into a crate.
 struct CrateRequest {
-  std::filesystem::path run{};     ///< its folder
-  std::filesystem::path output{};  ///< the zip file
-  std::string license{};           ///< empty: that of the recipe
-  std::uint64_t largest_output = 256U << 20U;
+  std::filesystem::path run{};                                ///< its folder
+  std::filesystem::path output{};                             ///< the zip file
+  std::string license{};                                      ///< empty: that of the recipe
+  std::optional<std::uint64_t> largest_output = 256U << 20U;  ///< nothing: no output
   bool has_logs = false;
+  bool has_inputs = false;     ///< the files of the inputs, too
+  bool is_provenance = false;  ///< a Provenance Run Crate
+  /// An id of its own, and without users, hosts and paths.
+  bool is_anonymous = false;
   std::optional<bool> with_code{};  ///< nothing: ask where files are in no repository
 };
 
@@ -28,13 +32,18 @@ struct CrateRequest {
 struct CrateReport {
   std::filesystem::path path{};
   std::string run_id{};
+  std::vector<std::string> runs{};  ///< of a crate of several
+  std::string license{};
+  std::string ended{};   ///< when the run had ended
   std::string digest{};  ///< of the manifest: what `repro --trust` takes
   std::uint64_t members = 0;
   std::uint64_t bytes = 0;
   std::vector<std::string> left_out{};  ///< outputs that are larger than was asked for
+  /// What its texts say of the place where the run was made.
   std::vector<std::string> users{};
   std::vector<std::string> hosts{};
-  std::vector<std::string> paths{};
+  std::vector<std::string> paths{};        ///< as far as two folders deep
+  std::vector<std::string> not_scanned{};  ///< members that are not text: nobody looked for secrets
 };
 
 struct CrateTools {

@@ -24,6 +24,7 @@ struct ImportedRun {
   std::vector<std::string> sources{};
   std::vector<std::string> layers{};
   std::vector<std::string> commands{};
+  std::vector<std::string> parameters{};
 };
 
 /// The folder with what came beside the run in its crate: `assets/` and `inputs/`.
@@ -47,5 +48,8 @@ ImportedRun import_crate(const std::filesystem::path& place,
                          base::Clock& clock,
                          base::Observer& observer,
                          const std::stop_token& stop);
+
+/// Throws Error{usage} where the home has a run of the same id with other content.
+void refuse_other_run(const ImportedRun& run, const home::Folders& folders);
 
 }  // namespace sabath::sharing

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sabath/exchange/document_kind.hpp>
+#include <sabath/exchange/imported_asset.hpp>
 #include <sabath/home/documents.hpp>
 #include <sabath/home/folders.hpp>
 #include <sabath/spec/asset.hpp>
@@ -41,5 +42,12 @@ struct MadeDocument {
 std::vector<MadeDocument> import_documents(const DocumentRequest& request,
                                            const home::Folders& folders,
                                            const home::Documents& documents);
+
+/// Writes the document of an asset into the home, by the same rules. Of the request `replaces`,
+/// `is_dry` and `url` count. Throws the same.
+MadeDocument keep_asset(exchange::ImportedAsset imported,
+                        const DocumentRequest& request,
+                        const home::Folders& folders,
+                        const home::Documents& documents);
 
 }  // namespace sabath::sharing

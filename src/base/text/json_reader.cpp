@@ -360,6 +360,23 @@ JsonDocument::~JsonDocument() = default;
 JsonDocument::JsonDocument(JsonDocument&&) noexcept = default;
 JsonDocument& JsonDocument::operator=(JsonDocument&&) noexcept = default;
 
+namespace {
+
+/// Two people changed the document, and git could not merge it.
+void refuse_unmerged(std::string_view text, const std::string& origin) {
+  constexpr std::string_view mark = "<<<<<<< ";
+  std::size_t at = text.find(mark);
+  while (at != std::string_view::npos && at > 0 && text[at - 1] != '\n')
+    at = text.find(mark, at + 1);
+  if (at == std::string_view::npos || text.find("\n>>>>>>> ", at) == std::string_view::npos) return;
+  throw Error(ErrorKind::usage,
+              origin + ":" + place_of(text, at + 1) +
+                  ": two people changed it, and their changes are not merged",
+              "keep one of the two parts between '<<<<<<<' and '>>>>>>>'");
+}
+
+}  // namespace
+
 JsonDocument JsonDocument::parse(std::string_view text, const std::string& origin) {
   // To the parser below a NUL byte is the end of the text.
   if (const std::size_t at = text.find('\0'); at != std::string_view::npos) {
@@ -373,6 +390,7 @@ JsonDocument JsonDocument::parse(std::string_view text, const std::string& origi
       throw Error(ErrorKind::usage,
                   origin + ": nested more than " + std::to_string(max_depth) + " levels deep");
     }
+    refuse_unmerged(text, origin);
     throw Error(ErrorKind::usage,
                 origin + ":" + place_of(text, builder.position()) +
                     ": not valid JSON: " + cause_of(builder.message()));

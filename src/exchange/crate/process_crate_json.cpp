@@ -1,3 +1,4 @@
+#include "crate/crate_document_json.hpp"
 #include "croissant/file_facts.hpp"
 
 #include <sabath/base/text/codes.hpp>
@@ -22,27 +23,8 @@ using spec::RunRecord;
 constexpr const char* own_terms = "https://w3id.org/sabath/";
 constexpr const char* profile = "https://w3id.org/ro/wfrun/process/0.5";
 
-json reference(const std::string& id) {
-  return {{"@id", id}};
-}
-
-/// A list of references: one is written bare, as validators recommend.
-json references(const std::vector<std::string>& ids) {
-  if (ids.size() == 1) return reference(ids.front());
-  json list = json::array();
-  for (const std::string& id : ids)
-    list.push_back(reference(id));
-  return list;
-}
-
 std::string encoded(const std::string& path) {
   return base::percent_encoded(path, "-._~/");
-}
-
-/// A time with an offset: "Z" is not what the profile asks for.
-std::string with_offset(std::string time) {
-  if (time.ends_with('Z')) time.replace(time.size() - 1, 1, "+00:00");
-  return time;
 }
 
 std::string text_of(double value) {
@@ -82,8 +64,8 @@ class Graph {
   static json descriptor() {
     return {{"@id", crate_metadata},
             {"@type", "CreativeWork"},
-            {"about", reference("./")},
-            {"conformsTo", reference("https://w3id.org/ro/crate/1.1")}};
+            {"about", crate_reference("./")},
+            {"conformsTo", crate_reference("https://w3id.org/ro/crate/1.1")}};
   }
 
   static json profile_entity() {
@@ -111,13 +93,13 @@ class Graph {
         {"@type", "Dataset"},
         {"name", record_.run_id},
         {"description", "A run of the recipe '" + record_.recipe_name + "', recorded by sabath"},
-        {"datePublished", with_offset(record_.ended)},
-        {"license", reference(license_id())},
-        {"conformsTo", reference(profile)},
-        {"hasPart", references(parts_)},
-        {"author", reference("#user")},
-        {"publisher", reference("#institution")},
-        {"mentions", reference("#run")}};
+        {"datePublished", crate_time(record_.ended)},
+        {"license", crate_reference(license_id())},
+        {"conformsTo", crate_reference(profile)},
+        {"hasPart", crate_references(parts_)},
+        {"author", crate_reference("#user")},
+        {"publisher", crate_reference("#institution")},
+        {"mentions", crate_reference("#run")}};
     if (!run_.derived_from.empty()) root["isBasedOn"] = "urn:" + run_.derived_from;
     return root;
   }
@@ -129,25 +111,21 @@ class Graph {
         {"@type", "CreateAction"},
         {"name", record_.run_id},
         {"description", record_.reproduce.empty() ? record_.recipe_name : record_.reproduce},
-        {"agent", reference("#user")},
-        {"instrument", reference(recipe_id())},
-        {"startTime", with_offset(record_.started)},
-        {"endTime", with_offset(record_.ended)},
-        {"actionStatus",
-         std::string("http://schema.org/") + (is_ok ? "Completed" : "Failed") + "ActionStatus"}};
+        {"agent", crate_reference("#user")},
+        {"instrument", crate_reference(recipe_id())},
+        {"startTime", crate_time(record_.started)},
+        {"endTime", crate_time(record_.ended)},
+        {"actionStatus", crate_status(is_ok)}};
     if (!is_ok)
       action["error"] = record_.message.empty() ? to_string(record_.state) : record_.message;
-    if (!objects_.empty()) action["object"] = references(objects_);
-    if (!results_.empty()) action["result"] = references(results_);
-    if (!use_.empty()) action["resourceUsage"] = references(use_);
-    if (!variables_.empty()) action["environment"] = references(variables_);
+    if (!objects_.empty()) action["object"] = crate_references(objects_);
+    if (!results_.empty()) action["result"] = crate_references(results_);
+    if (!use_.empty()) action["resourceUsage"] = crate_references(use_);
+    if (!variables_.empty()) action["environment"] = crate_references(variables_);
     return action;
   }
 
-  std::string recipe_id() const {
-    return std::string(own_terms) + "recipe/" + record_.recipe_name + "/" +
-           record_.recipe_definition.hex.substr(0, 16);
-  }
+  std::string recipe_id() const { return recipe_iri(record_); }
 
   void add(json entity) { entities_.push_back(std::move(entity)); }
 
@@ -223,7 +201,7 @@ class Graph {
       if (!input.version.empty()) entity["version"] = input.version;
       const auto asset = std::ranges::find(run_.inputs, input.asset, &spec::Asset::name);
       if (asset != run_.inputs.end()) {
-        entity["subjectOf"] = reference(encoded("assets/" + input.asset + ".asset.json"));
+        entity["subjectOf"] = crate_reference(encoded("assets/" + input.asset + ".asset.json"));
         if (!asset->files.empty() && !asset->files.front().sources.empty())
           entity["url"] = asset->files.front().sources.front();
       }
@@ -262,7 +240,7 @@ class Graph {
   }
 
   void add_software() {
-    const std::string sabath = std::string(own_terms) + "program/" + record_.sabath_version;
+    const std::string sabath = program_iri(record_);
     std::vector<std::string> required{sabath};
     add({{"@id", sabath},
          {"@type", "SoftwareApplication"},
@@ -289,7 +267,7 @@ class Graph {
          {"name", record_.recipe_name},
          {"softwareVersion", record_.recipe_definition.text()},
          {"url", recipe_id()},
-         {"softwareRequirements", references(required)}});
+         {"softwareRequirements", crate_references(required)}});
   }
 
   /// A record has an account, not a person: the institution is not stated, and none is invented.
@@ -297,7 +275,7 @@ class Graph {
     add({{"@id", "#user"},
          {"@type", "Person"},
          {"name", record_.user},
-         {"affiliation", reference("#institution")}});
+         {"affiliation", crate_reference("#institution")}});
     add({{"@id", "#institution"},
          {"@type", "Organization"},
          {"name", "not stated"},
@@ -316,8 +294,46 @@ class Graph {
 
 }  // namespace
 
+json crate_reference(const std::string& id) {
+  return {{"@id", id}};
+}
+
+json crate_references(const std::vector<std::string>& ids) {
+  if (ids.size() == 1) return crate_reference(ids.front());
+  json list = json::array();
+  for (const std::string& id : ids)
+    list.push_back(crate_reference(id));
+  return list;
+}
+
+std::string crate_time(std::string time) {
+  if (time.ends_with('Z')) time.replace(time.size() - 1, 1, "+00:00");
+  return time;
+}
+
+std::string crate_status(bool is_ok) {
+  return std::string("http://schema.org/") + (is_ok ? "Completed" : "Failed") + "ActionStatus";
+}
+
+std::string recipe_iri(const RunRecord& record) {
+  return std::string(own_terms) + "recipe/" + record.recipe_name + "/" +
+         record.recipe_definition.hex.substr(0, 16);
+}
+
+std::string program_iri(const RunRecord& record) {
+  return std::string(own_terms) + "program/" + record.sabath_version;
+}
+
+std::string crate_text(const json& document) {
+  return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+json process_document(const CrateRun& run) {
+  return Graph(run).document();
+}
+
 std::string process_crate(const CrateRun& run) {
-  return Graph(run).document().dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+  return crate_text(process_document(run));
 }
 
 std::string crate_page(const CrateRun& run) {

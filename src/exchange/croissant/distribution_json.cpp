@@ -72,18 +72,30 @@ class Distribution {
     file.digests = digests_of(node, id);
     if (file.digests.empty())
       file.size_bytes = size_in(text_in(terms_.member(node, "contentSize")));
-    if (contained_in_.contains(id)) file.unpack = packing(type, file.path, id);
+    if (contained_in_.contains(id)) file.unpack = packing(type, file, id);
     imported_.asset.files.push_back(std::move(file));
   }
 
-  /// An archive that others lie in must be unpacked.
-  std::string packing(const std::string& type, const std::string& path, const std::string& id) {
-    std::string kind = packing_of(type, path);
-    if (kind == "gz" && type == "application/gzip") kind = path.ends_with(".tar.gz") ? "tar" : "gz";
+  /// An archive that others lie in must be unpacked: by its media type, its name, or its bytes.
+  std::string packing(const std::string& type, const spec::AssetFile& file, const std::string& id) {
+    std::string kind = packing_of(type, file.path);
+    const bool may_be_tar = kind == "gz" && !file.path.ends_with(".gz");
+    if (kind.empty() || may_be_tar) {
+      const std::string seen = packing_by_bytes(file);
+      if (!seen.empty()) kind = seen;
+    }
     if (kind.empty())
       note("'" + printable(id) +
            "' has parts, but its kind of archive is unknown: it stays packed");
     return kind;
+  }
+
+  /// Of a file beside a local document.
+  std::string packing_by_bytes(const spec::AssetFile& file) const {
+    if (!origin_.local_packing || file.sources.empty()) return {};
+    const std::string& source = file.sources.front();
+    if (origin_.folder_url.empty() || !source.starts_with(origin_.folder_url)) return {};
+    return origin_.local_packing(base::percent_decoded(source.substr(origin_.folder_url.size())));
   }
 
   /// The address as a URL; "" with a note where it cannot be one.
@@ -174,16 +186,33 @@ class Distribution {
     if (!containers_of(node).empty()) {
       if (!terms_.member(node, "transform").is_null())
         note("file set '" + printable(id_of(node)) + "' has a transform: kept, not applied");
+      if (!takes_all(patterns))
+        note("file set '" + printable(id_of(node)) +
+             "' includes a part of an archive or repository: all of it is fetched");
       return;
     }
+    std::set<std::string> excluded;
+    for (const std::string& pattern : texts_in(terms_.member(node, "excludes")))
+      for (std::string& path : local_files(pattern))
+        excluded.insert(std::move(path));
     for (const std::string& pattern : patterns) {
-      const auto found =
-          origin_.local_files ? origin_.local_files(pattern) : std::vector<std::string>{};
+      auto found = local_files(pattern);
+      std::erase_if(found, [&](const std::string& path) { return excluded.contains(path); });
       if (found.empty())
         note("file set '" + printable(pattern) + "': no file of the document's folder matches");
       for (const std::string& path : found)
         if (paths_.insert(path).second) add_local(path);
     }
+  }
+
+  std::vector<std::string> local_files(const std::string& pattern) const {
+    return origin_.local_files ? origin_.local_files(pattern) : std::vector<std::string>{};
+  }
+
+  static bool takes_all(const std::vector<std::string>& patterns) {
+    return std::ranges::all_of(patterns, [](const std::string& pattern) {
+      return pattern == "*" || pattern == "**" || pattern == "**/*" || pattern == "*/*";
+    });
   }
 
   void add_local(const std::string& path) {
@@ -193,12 +222,16 @@ class Distribution {
     imported_.asset.files.push_back(std::move(file));
   }
 
-  /// An asset has files or a list.
+  /// An asset has files or a list. What stands beside files becomes a second asset.
   void keep_one_origin() {
     spec::Asset& asset = imported_.asset;
     if (asset.files.empty() || asset.list.empty()) return;
-    note("'" + printable(asset.list) + "' stands beside files: it is left out");
+    spec::Asset repository = asset;
+    repository.files.clear();
     asset.list.clear();
+    imported_.repository = std::move(repository);
+    note("'" + printable(imported_.repository->list) +
+         "' stands beside files: it becomes a second asset");
   }
 
   const Terms& terms_;

@@ -23,9 +23,7 @@ std::string packing_of(std::string_view media_type, std::string_view path);
 /// The media type of a file by its suffix; "application/octet-stream" for an unknown one.
 std::string media_type_of(std::string_view path);
 
-/// Whether an address leads to this machine or a private network: `file:`, a name such as
-/// "localhost", or a private number in any notation. True also for a host that is not spelled
-/// plainly: programs that fetch read such hosts in different ways.
+/// As base::is_private_address.
 bool is_private(std::string_view url);
 
 /// The path of a URL or relative reference, decoded, or its last segment. Returns "" where it

@@ -134,7 +134,7 @@ void note_digests(ImportedAsset& imported) {
 
 /// Applies what this program wrote beside the terms of Croissant.
 spec::Asset patched(const spec::Asset& asset, const json& patch, const std::string& name) {
-  json document = json::parse(spec::to_json(asset).dump());
+  json document = json(spec::to_json(asset));
   document.merge_patch(patch);
   return spec::parse_asset(document.dump(), name + ": " + patch_term);
 }
@@ -151,7 +151,7 @@ void check_addresses(const spec::Asset& asset, const std::string& name) {
 std::string kept_document(json document, const spec::Asset& asset, const std::string& folder_url) {
   document.erase(patch_term);
   json read = json::object();
-  const json members = json::parse(spec::to_json(asset).dump());
+  const json members = json(spec::to_json(asset));
   for (const auto& [key, value] : members.items())
     if (!key.starts_with("x-")) read[key] = base::sha256_of(base::canonical_json(value)).hex;
   json kept = {{"document", std::move(document)}, {"read", std::move(read)}};
@@ -190,6 +190,17 @@ ImportedAsset read_croissant(string_view text,
       kept_document(root, imported.asset, origin.folder_url);
   if (root.contains(patch_term)) imported.asset = patched(imported.asset, root[patch_term], name);
   if (!origin.is_local) check_addresses(imported.asset, name);
+  if (imported.repository) {
+    spec::Asset& repository = *imported.repository;
+    const std::string list = repository.list;
+    repository = imported.asset;
+    repository.name = asset_name_of(imported.asset.name + "-repository");
+    repository.files.clear();
+    repository.extensions.erase(kept_extension);
+    repository.list = list;
+    if (!origin.is_local) check_addresses(repository, name);
+    spec::parse_asset(spec::to_json(repository).dump(), name);
+  }
   note_digests(imported);
   // What has just been made must be readable as any document.
   spec::parse_asset(spec::to_json(imported.asset).dump(), name);

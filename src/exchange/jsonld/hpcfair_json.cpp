@@ -31,7 +31,7 @@ void add_words(const json& value, spec::Asset& asset) {
       asset.keywords.push_back(text);
 }
 
-constexpr auto understood = std::to_array<std::string_view>({"@context",
+constexpr auto understood_keys = std::to_array<std::string_view>({"@context",
                                                              "@id",
                                                              "@title",
                                                              "@description",
@@ -126,7 +126,7 @@ ImportedAsset read_hpcfair(std::string_view text, const std::string& name) {
   for (const auto& [key, value] : root.items()) {
     const std::string lower = base::lower_case(key);
     const bool is_known =
-        std::find(understood.begin(), understood.end(), lower) != understood.end();
+        std::find(understood_keys.begin(), understood_keys.end(), lower) != understood_keys.end();
     if (!is_known && key != "sabath:name") kept[key] = value;
   }
   if (!kept.empty()) {

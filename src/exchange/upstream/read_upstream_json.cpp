@@ -3,6 +3,7 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/text/json_reader.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/exchange/upstream.hpp>
 
 #include <nlohmann/json.hpp>
@@ -41,7 +42,10 @@ UpstreamImport read_upstream(const std::vector<UpstreamDocument>& documents,
       spec::Asset named;
       keep_upstream_name(named, one.name, "");
       names.insert(named.name);
-      models.emplace(one.name, std::move(document));
+      if (!models.emplace(one.name, std::move(document)).second)
+        throw base::Error(base::ErrorKind::usage,
+                          "two models are called '" + base::printable(one.name) + "'",
+                          "import them one by one, one of them with --name");
     }
   }
   if (data.empty() && models.empty()) {

@@ -51,3 +51,26 @@ TEST_CASE("source url: the scheme is known without reading the rest") {
   CHECK(scheme_of("1http://x").empty());
   CHECK(scheme_of("").empty());
 }
+
+TEST_CASE("source url: a public host cannot send to this machine or to a private network") {
+  const auto problem = [](const std::string& url, const std::string& location) {
+    const auto from = parse_source_url(url);
+    const auto next = sabath::fetch::redirected(std::get<SourceUrl>(from), location);
+    const auto* failure = std::get_if<Failure>(&next);
+    return failure == nullptr ? "" : failure->problem;
+  };
+  for (const char* place : {"http://127.0.0.1/x",
+                            "https://localhost:8443/x",
+                            "http://[::1]/x",
+                            "//10.0.0.7/x",
+                            "http://192.168.1.1/",
+                            "http://2130706433/x",
+                            "http://169.254.169.254/latest",
+                            "file:///etc/passwd"}) {
+    CAPTURE(place);
+    CHECK_THAT(problem("https://example.org/a", place), Catch::Contains("private address"));
+  }
+  CHECK(problem("https://example.org/a", "/b").empty());
+  CHECK(problem("https://example.org/a", "https://other.org/b").empty());
+  CHECK(problem("http://127.0.0.1:8000/a", "http://localhost:8001/b").empty());
+}

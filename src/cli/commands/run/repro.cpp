@@ -95,9 +95,10 @@ std::string lines_of(const char* title, const std::vector<std::string>& items) {
 /// A crate is a program of a stranger: shows what a repetition does, and wants a yes or the digest.
 void want_trust(const sharing::ImportedRun& run, const ReproOptions& options) {
   if (run.is_trusted) return;
-  const std::string what = "run " + run.run_id + " of a crate, " + run.digest + "\n" +
-                           lines_of("fetches", run.sources) + lines_of("builds", run.layers) +
-                           lines_of("executes", run.commands);
+  const std::string what = "run " + base::printable(run.run_id) + " of a crate, " + run.digest +
+                           "\n" + lines_of("fetches", run.sources) +
+                           lines_of("builds", run.layers) + lines_of("executes", run.commands) +
+                           lines_of("with", run.parameters);
   std::fputs(what.c_str(), stderr);
   if (options.trust == run.digest || "sha256:" + options.trust == run.digest)
     return sharing::trust_imported(run);

@@ -1,4 +1,5 @@
 #include "commands.hpp"
+#include "made_documents.hpp"
 
 #include <sabath/app/import_table.hpp>
 #include <sabath/assets/cache_references.hpp>
@@ -6,6 +7,7 @@
 #include <sabath/base/text/numbers.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/sharing/file_kind.hpp>
+#include <sabath/sharing/group_crate.hpp>
 #include <sabath/sharing/import_crate.hpp>
 #include <sabath/sharing/import_documents.hpp>
 
@@ -70,7 +72,8 @@ int import_rows(const ImportOptions& options, Workspace& workspace) {
   return answer_with(report, import_text(report, request.recipe), workspace);
 }
 
-/// The document behind an address, in the cache.
+}  // namespace
+
 std::filesystem::path fetched_document(const std::string& url, Workspace& workspace) {
   assets::FetchOptions how;
   how.refresh = true;
@@ -97,6 +100,8 @@ std::string documents_text(const std::vector<sharing::MadeDocument>& made, bool 
   return text;
 }
 
+namespace {
+
 int import_documents(const ImportOptions& options,
                      exchange::DocumentKind kind,
                      Workspace& workspace) {
@@ -106,13 +111,30 @@ int import_documents(const ImportOptions& options,
   return answer_with(made, documents_text(made, request.is_dry), workspace);
 }
 
+void warn_of_unlisted(const std::vector<std::string>& members, Workspace& workspace) {
+  for (const std::string& member : members)
+    workspace.observer().warn("the crate's manifest does not name '" + member +
+                              "': it is not used");
+}
+
+int import_runs(const std::filesystem::path& place, Workspace& workspace) {
+  const sharing::ImportedGroup group = sharing::import_group(
+      place, workspace.folders(), workspace.clock(), workspace.observer(), workspace.stop());
+  workspace.refresh_catalog();
+  warn_of_unlisted(group.unlisted, workspace);
+  std::string text;
+  for (const sharing::ImportedRun& run : group.runs)
+    text += fmt::format("run {}  {}\n", run.run_id, run.was_there ? "is there" : "imported");
+  text += "  study, baselines and verdict in " + group.documents.string() + "\n";
+  return answer_with(group, text, workspace);
+}
+
 int import_run(const std::filesystem::path& place, Workspace& workspace) {
+  if (sharing::is_group_crate(place)) return import_runs(place, workspace);
   const sharing::ImportedRun run = sharing::import_crate(
       place, workspace.folders(), workspace.clock(), workspace.observer(), workspace.stop());
   workspace.refresh_catalog();
-  for (const std::string& member : run.unlisted)
-    workspace.observer().warn("the crate's manifest does not name '" + member +
-                              "': it is not used");
+  warn_of_unlisted(run.unlisted, workspace);
   const std::string text = fmt::format("run {}  {}\n  in {}\n",
                                        run.run_id,
                                        run.was_there ? "is there" : "imported",
