@@ -208,6 +208,9 @@ class Languages(unittest.TestCase):
         self.assertEqual(missing.returncode, 0)
         self.assertEqual(len(missing.stderr.splitlines()), 1, missing.stderr)
         self.assertIn("/nowhere/m.jsonl: cannot be written: No such file or directory", missing.stderr)
+        if not name.startswith("Fortran"):
+            found = [self.run_in(program, "open", SABATH_METRICS=path)[0].returncode for path in ("/nowhere/m.jsonl", "", "/dev/null")]
+            self.assertEqual(found, [3, 0, 0])
 
     @with_each
     def test_ranks_have_their_own_files(self, name, program):

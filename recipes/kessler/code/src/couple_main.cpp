@@ -217,6 +217,7 @@ int run(const Options& options) {
   std::error_code failure;
   std::filesystem::create_directories(options.output, failure);
   if (failure) throw Error(options.output + ": cannot be created: " + failure.message());
+  open_metrics();
   const Surrogate surrogate = read_surrogate(options.weights);
   ColumnSettings settings;
   settings.time_step = surrogate.scaling.time_step;

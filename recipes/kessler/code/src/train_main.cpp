@@ -110,6 +110,7 @@ int run(const Options& options) {
   std::error_code failure;
   std::filesystem::create_directories(folder, failure);
   if (failure) throw Error(options.output + ": cannot be created: " + failure.message());
+  open_metrics();
   const Samples samples = read_samples(options.data, static_cast<std::size_t>(-1) / 2);
   const Split split(samples.size());
   if (split.validation < 100) {

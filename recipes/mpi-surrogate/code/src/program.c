@@ -137,7 +137,14 @@ void read_table(const char* path, struct table* table) {
   H5Fclose(file);
 }
 
-void report_metrics(const sabath_log_value* values, size_t count, int64_t step, int64_t epoch) {
-  const int problem = sabath_log_values(values, count, step, epoch);
+static void check_metrics(int problem) {
   if (problem != 0) fail(1, "$SABATH_METRICS: cannot be written: %s", strerror(problem));
+}
+
+void open_metrics(void) {
+  check_metrics(sabath_log_open());
+}
+
+void report_metrics(const sabath_log_value* values, size_t count, int64_t step, int64_t epoch) {
+  check_metrics(sabath_log_values(values, count, step, epoch));
 }

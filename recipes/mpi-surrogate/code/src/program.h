@@ -37,7 +37,8 @@ void write_tables(const char* path, const struct table* tables);
 // Fills in sizes and values, which are the caller's to free. Fails for what is not finite.
 void read_table(const char* path, struct table* table);
 
-// Appends a line to the file of $SABATH_METRICS; fails where it cannot be written.
+// Both fail where the file of $SABATH_METRICS cannot be written; the second one appends a line.
+void open_metrics(void);
 void report_metrics(const sabath_log_value* values, size_t count, int64_t step, int64_t epoch);
 
 void* allocate(size_t count, size_t size);

@@ -284,6 +284,14 @@ static inline int sabath_log_is_in_run(void) {
   return path != NULL && *path != '\0';
 }
 
+/* Opens the file, for a code that would rather fail at its start. Returns 0, also outside of a run,
+ * or a number of errno. */
+static inline int sabath_log_open(void) {
+  int problem = 0;
+  sabath_log_open_(&problem);
+  return problem;
+}
+
 /* Returns a metric with a real value; NaN and infinities are values, too. */
 static inline sabath_log_value sabath_log_real(const char* name, double value) {
   sabath_log_value result;

@@ -17,6 +17,7 @@ struct simulation {
 static void run(const struct simulation* options) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == 0) open_metrics();
   const int samples = options->samples;
   const size_t area = (size_t)options->cells * (size_t)options->cells;
   double* inputs = allocate((size_t)samples * stirring_inputs, sizeof(double));

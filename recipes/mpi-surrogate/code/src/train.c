@@ -165,6 +165,7 @@ static void write_results(const struct training* options,
 static void run(const struct training* options) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == 0) open_metrics();
   struct data data = load(options->data, rank);
   double* predicted = allocate((size_t)data.validate, sizeof(double));
   struct ridge ridge;

@@ -148,6 +148,7 @@ int run(const Options& options) {
   const std::filesystem::path folder = options.output;
   std::filesystem::create_directories(folder, failure);
   if (failure) throw Error(options.output + ": cannot be made: " + failure.message());
+  open_metrics();
   const Truth truth = read_truth(options.truth);
   const std::size_t bubbles = truth.final_theta.size();
   if (bubbles != held_out_bubbles.size()) {

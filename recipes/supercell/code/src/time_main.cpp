@@ -47,6 +47,7 @@ double median(std::vector<double> values) {
 }
 
 int run(const Options& options) {
+  open_metrics();
   const Dataset dataset = read_dataset(options.data);
   const Surrogate surrogate = read_weights(options.weights, dataset.experiment);
   const std::size_t held_out = dataset.with_role(Role::held_out).front();

@@ -83,6 +83,7 @@ int run(const Options& options) {
   if (failure) throw Error(options.output + ": cannot be made: " + failure.message());
   H5Writer weights((folder / "weights.h5").string());
   H5Writer predictions((folder / "predictions.h5").string());
+  open_metrics();
   const Dataset dataset = read_dataset(options.data);
   Workers workers(options.threads);
 
