@@ -45,6 +45,8 @@ module sabath_log
   ! threads open the file at once, both descriptors lead to it.
   integer(int64), volatile, save :: opened = 0
   logical, volatile, save :: is_reported = .false.
+  ! A disk that fills up took part of a line. It is ended before the next one, so that this is read.
+  logical, volatile, save :: is_cut = .false.
 
   interface
     type(c_ptr) function c_fopen(path, mode) bind(c, name='fopen')
@@ -406,13 +408,13 @@ contains
     call add(line, ending // line_end)
     descriptor = descriptor_of_file()
     written = -1
-    if (descriptor >= 0) written = c_write(descriptor, line%text, int(line%size, c_size_t))
+    if (descriptor >= 0 .and. is_cut) is_cut = c_write(descriptor, line_end, 1_c_size_t) /= 1
+    if (descriptor >= 0 .and. .not. is_cut) written = c_write(descriptor, line%text, int(line%size, c_size_t))
     if (written == line%size) return
     if (present(problem)) problem = 1
     if (descriptor < 0) return
     call complain_of_system('$SABATH_METRICS: a line of metrics is lost')
-    ! A disk that fills up takes part of a line. End it, so that the next one is read.
-    if (written > 0) written = c_write(descriptor, line_end, 1_c_size_t)
+    if (written > 0) is_cut = .true.
   end subroutine
 
   ! ---- the file ----

@@ -2,6 +2,8 @@
 #include <pthread.h>
 #include <sabath_log.h>
 
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 enum { threads = 64, lines_of_a_thread = 50 };
@@ -109,6 +111,19 @@ static int log_returns(void) {
   return printf("%d\n", sabath_log_is_in_run()) < 0;
 }
 
+// The second line is cut short by a limit of the file's size.
+static int log_cut(void) {
+  struct rlimit limit = {20, RLIM_INFINITY};
+  int problem;
+  if (signal(SIGXFSZ, SIG_IGN) == SIG_ERR || sabath_log("before", 1, SABATH_LOG_NONE) != 0)
+    return 1;
+  setrlimit(RLIMIT_FSIZE, &limit);
+  problem = sabath_log("cut", 1, SABATH_LOG_NONE);
+  limit.rlim_cur = RLIM_INFINITY;
+  setrlimit(RLIMIT_FSIZE, &limit);
+  return problem != ENOSPC || sabath_log("after", 1, SABATH_LOG_NONE) != 0;
+}
+
 int main(int count, char** words) {
   const char* word = count == 2 ? words[1] : "";
   if (strcmp(word, "bits") == 0) return log_bits();
@@ -117,6 +132,7 @@ int main(int count, char** words) {
   if (strcmp(word, "much") == 0) return log_much();
   if (strcmp(word, "wrong") == 0) return log_wrong();
   if (strcmp(word, "returns") == 0) return log_returns();
+  if (strcmp(word, "cut") == 0) return log_cut();
   if (strcmp(word, "open") == 0) return sabath_log_open() == ENOENT ? 3 : sabath_log_open() != 0;
   return 2;
 }

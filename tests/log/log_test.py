@@ -213,6 +213,16 @@ class Languages(unittest.TestCase):
             self.assertEqual(found, [3, 0, 0])
 
     @with_each
+    def test_a_line_that_was_cut_short_does_not_damage_the_next_one(self, name, program):
+        if name.startswith("Fortran"):
+            self.skipTest("the stand-in for a full disk is in C")
+        done, lines = self.run_in(program, "cut")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        before, cut, after = lines.splitlines()
+        self.assertEqual((json.loads(before), json.loads(after)), ({"before": 1.0}, {"after": 1.0}))
+        self.assertTrue('{"cut": 1.0}'.startswith(cut), cut)
+
+    @with_each
     def test_ranks_have_their_own_files(self, name, program):
         rank = {"OMPI_COMM_WORLD_RANK": "3", "OMPI_COMM_WORLD_SIZE": "4", "SABATH_METRICS_DIR": str(self.folder)}
         own = self.folder / "metrics-3.jsonl"

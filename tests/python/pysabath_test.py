@@ -3,14 +3,12 @@
 
 import contextlib
 import json
-import math
 import os
 import pathlib
 import random
 import subprocess
 import sys
 import tempfile
-import threading
 import unittest
 import warnings
 
@@ -19,7 +17,7 @@ sys.path.insert(0, str(HERE.parents[1] / "src/python"))
 sys.dont_write_bytecode = True
 
 import pysabath  # noqa: E402
-from pysabath import home as home_module, mlflow_like, selection, wandb_like  # noqa: E402
+from pysabath import home as home_module, selection  # noqa: E402
 from pysabath.series import escaped  # noqa: E402
 
 PROGRAM = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 and not sys.argv[1].startswith("-") else None
@@ -241,88 +239,6 @@ class Doing(WithRuns):
     def test_a_study_gives_its_runs(self):
         made = pysabath.study(self.recipe, sweep={"width": [1, 2]}, seeds=[1, 2])
         self.assertEqual(sorted((one.parameters["width"], one.record["seed"]["value"]) for one in made), [(1, 1), (1, 2), (2, 1), (2, 2)])
-
-
-class Logging(unittest.TestCase):
-    def lines(self, path):
-        return [json.loads(line) for line in pathlib.Path(path).read_text(encoding="utf-8").splitlines()]
-
-    def test_outside_of_a_run_nothing_is_written(self):
-        with variables(SABATH_METRICS=None):
-            self.assertFalse(pysabath.is_in_run())
-            pysabath.log({"loss": 1.0}, step=1)
-
-    def test_numbers_are_written_as_they_are(self):
-        with tempfile.TemporaryDirectory() as folder, variables(SABATH_METRICS=folder + "/m.jsonl"):
-            pysabath.log({"a": 0.1, "b": 2**70, "c": math.nan, "d": -math.inf, "größe": -0.0}, step=3, epoch=1)
-            pysabath.log_seeds(numpy=7)
-            pysabath.log_sample_ids([3, "x"], epoch=0)
-            [line, seeds, ids] = self.lines(folder + "/m.jsonl")
-            self.assertEqual(line, {"step": 3, "epoch": 1, "a": 0.1, "b": 2**70, "c": "NaN", "d": "-Infinity", "größe": -0.0})
-            self.assertEqual(math.copysign(1, line["größe"]), -1)
-            self.assertEqual((seeds, ids), ({"seeds": {"numpy": 7}}, {"epoch": 0, "sample_ids": [3, "x"]}))
-
-    def test_what_is_no_number_is_refused(self):
-        for value in ("0.5", None, [1, 2], {"a": 1}, True, 1j, object()):
-            with self.subTest(value), self.assertRaisesRegex(pysabath.UsageError, "loss"):
-                pysabath.log({"loss": value})
-        for wrong in ({"step": 1}, {"": 1}, {3: 1}):
-            with self.assertRaises(pysabath.UsageError):
-                pysabath.log(wrong)
-        with self.assertRaisesRegex(pysabath.UsageError, "mapping"):
-            pysabath.log(3)
-
-    @unittest.skipUnless(has("numpy"), "needs numpy")
-    def test_numbers_of_numpy(self):
-        import numpy
-
-        with tempfile.TemporaryDirectory() as folder, variables(SABATH_METRICS=folder + "/m.jsonl"):
-            pysabath.log({"a": numpy.float32(0.1), "b": numpy.int64(2**62), "c": numpy.array([1.5])})
-            self.assertEqual(self.lines(folder + "/m.jsonl"), [{"a": float(numpy.float32(0.1)), "b": 2**62, "c": 1.5}])
-            with self.assertRaisesRegex(pysabath.UsageError, "element"):
-                pysabath.log({"a": numpy.zeros(2)})
-
-    def test_64_threads_and_a_forked_process(self):
-        with tempfile.TemporaryDirectory() as folder, variables(SABATH_METRICS=folder + "/m.jsonl"):
-            threads = [threading.Thread(target=lambda k=k: [pysabath.log({"v": k}, step=n) for n in range(50)]) for k in range(64)]
-            for one in threads:
-                one.start()
-            child = os.fork()
-            if child == 0:
-                pysabath.log({"v": -1})
-                os._exit(0)
-            os.waitpid(child, 0)
-            for one in threads:
-                one.join()
-            self.assertEqual(len(self.lines(folder + "/m.jsonl")), 64 * 50 + 1)
-
-    def test_a_full_disk_is_an_error(self):
-        if not pathlib.Path("/dev/full").exists():
-            self.skipTest("needs /dev/full")
-        with variables(SABATH_METRICS="/dev/full"), self.assertRaises(OSError):
-            pysabath.log({"a": 1})
-
-    def test_ranks_have_their_own_files(self):
-        with tempfile.TemporaryDirectory() as folder:
-            inside = {"SABATH_METRICS": folder + "/m.jsonl", "SABATH_METRICS_DIR": folder, "SABATH_RANK": None}
-            with variables(**inside, OMPI_COMM_WORLD_RANK="3", OMPI_COMM_WORLD_SIZE="4"):
-                pysabath.log({"a": 1})
-            self.assertEqual(self.lines(folder + "/metrics-3.jsonl"), [{"a": 1}])
-
-    def test_calls_of_other_trackers(self):
-        with tempfile.TemporaryDirectory() as folder, variables(SABATH_METRICS=folder + "/m.jsonl"):
-            with wandb_like.init(project="p", config={"lr": 0.1}) as run:
-                self.assertEqual(run.config.lr, 0.1)
-                wandb_like.log({"loss": 1.0, "image": object(), "val": {"acc": 0.5}})
-                wandb_like.log({"loss": 0.5}, step=7)
-            wandb_like.finish()
-            with mlflow_like.start_run():
-                mlflow_like.log_metric("loss", 0.25, step=8)
-                mlflow_like.log_metrics({"a": 1, "b": 2})
-            self.assertEqual(
-                self.lines(folder + "/m.jsonl"),
-                [{"step": 0, "loss": 1.0, "val/acc": 0.5}, {"step": 7, "loss": 0.5}, {"step": 8, "loss": 0.25}, {"a": 1, "b": 2}],
-            )
 
 
 class Small(unittest.TestCase):

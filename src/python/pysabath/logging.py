@@ -13,7 +13,7 @@ import numbers
 import os
 import sys
 import threading
-from typing import Any, Dict, Iterable, List, Mapping, Optional, Union
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Set, Union
 
 from .errors import NotANumber, UsageError
 
@@ -25,6 +25,7 @@ _LONGEST_LINE = 1 << 16  # longer reports are several lines, which mean the same
 _lock = threading.Lock()
 _open: Dict[str, int] = {}
 _keys: Dict[str, str] = {}
+_cut: Set[str] = set()
 _is_reported = False
 
 
@@ -158,11 +159,13 @@ def _write(path: str, line: bytes) -> None:
         descriptor = _open.get(path)
         if descriptor is None:
             descriptor = _descriptor(path)
+        if path in _cut:  # a disk that was full took part of a line; it is ended, so that this one is read
+            line = b"\n" + line
         written = os.write(descriptor, line)
         if written != len(line):
-            # A disk that fills up takes part of a line. End it, so that the next one is read.
-            os.write(descriptor, b"\n")
+            _cut.add(path)
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        _cut.discard(path)
     except OSError as error:
         _report_once(path, error)
 

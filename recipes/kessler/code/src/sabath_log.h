@@ -254,21 +254,33 @@ static inline int sabath_log_open_(int* problem) {
   return (int)(known & 0xffffffff);
 }
 
+/* Writes all bytes at once. Returns 0 or a number of errno. A disk that fills up takes part of a
+ * line: it is ended before the next one, so that this is read. */
+static inline int sabath_log_write_(int file, const char* text, size_t size) {
+  static int is_cut;
+  ssize_t written;
+  if (__atomic_load_n(&is_cut, __ATOMIC_RELAXED)) {
+    if (write(file, "\n", 1) != 1) return ENOSPC;
+    __atomic_store_n(&is_cut, 0, __ATOMIC_RELAXED);
+  }
+  do {
+    written = write(file, text, size);
+  } while (written < 0 && errno == EINTR);
+  if (written < 0) return errno;
+  if ((size_t)written == size) return 0;
+  __atomic_store_n(&is_cut, 1, __ATOMIC_RELAXED);
+  return ENOSPC;
+}
+
 /* Ends the line and writes it. */
 static inline int sabath_log_end_(sabath_log_line_* line, const char* end) {
   const int kept = errno;
   int problem = 0;
   const int file = sabath_log_open_(&problem);
-  ssize_t written = 0;
   if (file >= 0) {
     sabath_log_add_(line, end);
-    do {
-      written = write(file, line->text, line->size);
-    } while (written < 0 && errno == EINTR);
-    if (written < 0 || (size_t)written != line->size) {
-      problem = written < 0 ? errno : ENOSPC;
-      /* A disk that fills up takes part of a line. End it, so that the next one is read. */
-      if (written > 0 && write(file, "\n", 1) < 0) problem = ENOSPC;
+    problem = sabath_log_write_(file, line->text, line->size);
+    if (problem != 0) {
       sabath_log_complain_("$SABATH_METRICS", "a line of metrics is lost", problem);
     }
   }
