@@ -36,8 +36,9 @@ class Metric:
     `median` are floats. `value` is the one that stands for the run, and `label` says which that is ("" for the last).
     """
 
-    def __init__(self, summary: Mapping[str, Any], series_file: Path) -> None:
+    def __init__(self, summary: Mapping[str, Any], run: Path, series_file: Path) -> None:
         self._summary = dict(summary)
+        self._run = run
         self._file = series_file
         self.stage: str = summary["stream"]
         self.name: str = summary["name"]
@@ -71,7 +72,7 @@ class Metric:
     @cached_property
     def series(self) -> "Dict[str, numpy.ndarray]":
         """All points: arrays `step`, `epoch`, `rank`, `time_s` (seconds), `value`, and `rest` where there is one."""
-        return read_series(self._file, self.stage, self.name)
+        return read_series(self._run, self._file, self.stage, self.name)
 
     @property
     def step(self) -> "numpy.ndarray":
@@ -86,6 +87,19 @@ class Metric:
     def exact(self) -> List[Number]:
         """The values with all digits of whole numbers."""
         return exact_values(self.series)
+
+    @property
+    def whole(self) -> Dict[str, int]:
+        """All digits of `first`, `last`, `min` and `max`, of those that are whole numbers which no float holds."""
+        if "rest" not in self.series:
+            return {}
+        exact, rests = self.exact, self.series["rest"].tolist()
+        places = {"first": 0, "last": len(exact) - 1}
+        finite = [i for i, one in enumerate(exact) if one == one]
+        if finite:
+            places["min"] = min(finite, key=lambda i: exact[i])
+            places["max"] = max(finite, key=lambda i: exact[i])
+        return {key: int(exact[i]) for key, i in places.items() if rests[i]}
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> "numpy.ndarray":
         values = self.values
@@ -244,7 +258,7 @@ class Run:
         source, folder = self.record, self.folder
         if self._collected is not None:
             source, folder = self._collected, self.folder / "collect" / str(self._collected["number"])
-        return Metrics([Metric(one, folder / "series.h5") for one in source.get("metrics", [])])
+        return Metrics([Metric(one, self.folder, folder / "series.h5") for one in source.get("metrics", [])])
 
     @property
     def outputs(self) -> List[Output]:
