@@ -159,12 +159,6 @@ class Reading(WithRuns):
         self.assertEqual(one.metrics["loss"].step.tolist(), [0, 1, 2])
         self.assertEqual(one.metrics["train/größe/a"].values.tolist(), [1.0, 1.0 / 3, 1.0 / 7])
 
-    def test_points_without_h5py_name_what_to_do(self):
-        if has("h5py"):
-            self.skipTest("h5py is there")
-        with self.assertRaisesRegex(pysabath.SabathError, "h5py"):
-            pysabath.runs("seed=1")[0].metrics["loss"].values
-
     @unittest.skipUnless(has("pandas"), "needs pandas")
     def test_a_frame_has_a_row_for_each_run(self):
         frame = pysabath.runs("recipe=tiny").to_frame()

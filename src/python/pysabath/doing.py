@@ -71,7 +71,7 @@ class Asset:
     def open(self, file: Optional[str] = None) -> Any:
         """Fetches the asset and opens a file of it with what its format asks for. One file needs no name."""
         folder = self._path or self.fetch()
-        files = sorted(path for path in folder.rglob("*") if path.is_file())
+        files = sorted(path for path in folder.rglob("*") if path.is_file() and path != folder / ".sabath-tree.json")
         if file is not None:
             if Path(file).is_absolute() or ".." in Path(file).parts:
                 raise UsageError(f"asset {self.name}: '{file}' leads out of the asset")

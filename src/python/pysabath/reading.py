@@ -13,20 +13,13 @@ from . import selection as selections
 from .errors import NotFound, SabathError, UsageError
 from .home import catalog, home_folder, read_json, run_folders, statements
 from .program import ask, find_program
-from .series import exact_values, read_series
+from .series import exact_values, number_of, read_lines, read_series
 
 if TYPE_CHECKING:
     import numpy
     import pandas
 
 Number = Union[int, float]
-
-
-def number_of(value: Any) -> Any:
-    """Returns the number that a document writes as text: "NaN", "Infinity", "-Infinity". Other values stay."""
-    if isinstance(value, str) and value in ("NaN", "Infinity", "-Infinity"):
-        return float(value.replace("Infinity", "inf"))
-    return value
 
 
 class Metric:
@@ -255,10 +248,15 @@ class Run:
 
     @cached_property
     def metrics(self) -> Metrics:
+        """Metrics of a finished run. Raises NotFound before: `live_points` has what was reported so far."""
         source, folder = self.record, self.folder
         if self._collected is not None:
             source, folder = self._collected, self.folder / "collect" / str(self._collected["number"])
         return Metrics([Metric(one, self.folder, folder / "series.h5") for one in source.get("metrics", [])])
+
+    def live_points(self) -> Dict[str, List[Tuple[Optional[int], float]]]:
+        """Returns steps and values by STAGE/NAME, as they were reported so far: read from JSON lines, also during a run."""
+        return read_lines(self.folder)
 
     @property
     def outputs(self) -> List[Output]:

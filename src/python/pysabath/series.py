@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Union
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Tuple, Union
 
 from .errors import NotFound, ProgramMissing, SabathError
 from .program import ask, find_program
@@ -69,8 +70,8 @@ def _columns(answer: Mapping[str, List[Any]]) -> "Dict[str, numpy.ndarray]":
     numpy = _library("numpy")
     if numpy is None:
         raise SabathError("the points of a metric are arrays, which need NumPy; it cannot be imported", "pip install numpy")
-    exact = [float(one.replace("Infinity", "inf")) if isinstance(one, str) else one for one in answer["value"]]
-    times = [float(one.replace("Infinity", "inf")) if isinstance(one, str) else one for one in answer["time_s"]]
+    exact = [number_of(one) for one in answer["value"]]
+    times = [number_of(one) for one in answer["time_s"]]
     columns = {
         "rank": numpy.array(answer["rank"], numpy.int32),
         "time_s": numpy.array(times, numpy.float64),
@@ -94,3 +95,43 @@ def exact_values(series: "Dict[str, numpy.ndarray]") -> List[Union[int, float]]:
         is_whole = value == value and abs(value) != float("inf") and value.is_integer()
         exact.append(int(value) + int(rest) if is_whole else value)
     return exact
+
+
+def read_lines(folder: Path) -> Dict[str, List[Tuple[Optional[int], float]]]:
+    """Returns steps and values by STAGE/NAME of the newest attempt of the run in `folder`, from $SABATH_METRICS of its stages.
+
+    The lowest rank that reports a metric counts. Lines that cannot be read, such as one that is being written, are left out.
+    """
+    attempts = sorted((int(one.name) for one in folder.glob("attempts/*") if one.name.isdigit()), reverse=True)
+    points: Dict[str, List[Tuple[Optional[int], float]]] = {}
+    if not attempts:
+        return points
+    files = [one for one in (folder / "attempts" / str(attempts[0])).glob("*/metrics-*.jsonl") if one.stem[8:].isdigit()]
+    for path in sorted(files, key=lambda one: (one.parent.name, int(one.stem[8:]))):
+        of_rank: Dict[str, List[Tuple[Optional[int], float]]] = {}
+        for line in path.read_bytes().split(b"\n"):
+            for name, value, step in _values_of(line):
+                of_rank.setdefault(f"{path.parent.name}/{name}", []).append((step, value))
+        for name, of_name in of_rank.items():
+            points.setdefault(name, of_name)
+    return points
+
+
+def _values_of(line: bytes) -> List[Tuple[str, float, Optional[int]]]:
+    try:
+        members = json.loads(line) if line.strip() else {}
+        members.pop("epoch", None)
+        members.pop("time", None)
+        step = members.pop("step", None)
+        numbers = {name: number_of(value) for name, value in members.items()}
+    except (ValueError, AttributeError):
+        return []
+    found = [(name, value) for name, value in numbers.items() if isinstance(value, (int, float)) and not isinstance(value, bool)]
+    return [(name, float(value), step if isinstance(step, int) else None) for name, value in found if abs(value) < 1e308 or isinstance(value, float)]
+
+
+def number_of(value: Any) -> Any:
+    """Returns the number that a document writes as text: "NaN", "Infinity", "-Infinity". Other values stay."""
+    if isinstance(value, str) and value in ("NaN", "Infinity", "-Infinity"):
+        return float(value.replace("Infinity", "inf"))
+    return value
