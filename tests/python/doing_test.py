@@ -242,7 +242,7 @@ class Hpcfair(WithHome):
         self.assertEqual(model.document["title"], "A network for mnist")
         self.assertEqual((metadata["title"], metadata["files"]), ("Handwritten digits", ["images"]))
         self.assertEqual((metadata["supporting_files"], metadata["isTunable"]), (["pre_processing_mnist_0"], True))
-        self.assertEqual([one.name for one in pathlib.Path(path).iterdir()], ["images"])
+        self.assertEqual([one.name for one in pathlib.Path(path).iterdir() if not one.name.startswith(".")], ["images"])
         self.assertEqual(applied["message"], "Successfully processed")
         self.assertIn("echo 4 threads", applied["command"][-1])
         self.assertEqual((pathlib.Path(applied["path"]) / "size").read_text().strip(), "24")

@@ -172,6 +172,9 @@ class Reading(WithRuns):
         [one] = pysabath.runs("seed=1")
         self.assertEqual(one.tags, ["first", "later"])
         self.assertEqual(one.output("out.json").open(), {"a": 1})
+        self.assertEqual([(output.stage, output.name) for output in one.outputs], [("train", "out.json")])
+        self.assertEqual(one.facets["parameters"]["width"], "3")
+        self.assertIn("os", one.facets["host"])
         with self.assertRaisesRegex(pysabath.NotFound, "outputs are"):
             one.output("none")
 
@@ -244,6 +247,32 @@ class Small(unittest.TestCase):
 
     def test_names_in_series_are_escaped(self):
         self.assertEqual(escaped(".a/b%\n"), "%2Ea%2Fb%25%0A")
+
+    def test_a_program_of_another_version_is_named(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for version, count in (("9.1.0", 1), (pysabath.__version__, 0)):
+                program = pathlib.Path(folder) / f"sabath-{version}"
+                program.write_text(f"#!/bin/sh\n[ $1 = --version ] && echo sabath {version} || echo '{{}}'\n")
+                program.chmod(0o755)
+                with variables(SABATH_PROGRAM=str(program)), warnings.catch_warnings(record=True) as said:
+                    warnings.simplefilter("always")
+                    pysabath.show("x", home=folder)
+                    pysabath.show("x", home=folder)
+                self.assertEqual(len(said), count)
+                self.assertTrue(all("is version 9.1.0" in str(one.message) for one in said))
+
+    def test_a_program_that_cannot_be_used_is_named(self):
+        with tempfile.TemporaryDirectory() as folder:
+            broken = pathlib.Path(folder) / "sabath"
+            broken.write_text("#!/nowhere/interpreter\n")
+            broken.chmod(0o755)
+            with variables(SABATH_PROGRAM=str(broken)), self.assertRaisesRegex(pysabath.ProgramMissing, "cannot be started"):
+                pysabath.show("x")
+            broken.write_text("#!/bin/sh\necho hello\n")
+            with variables(SABATH_PROGRAM=str(broken)), self.assertRaisesRegex(pysabath.SabathError, "not JSON"):
+                pysabath.show("x")
+            with variables(SABATH_PROGRAM=None, PATH=folder + "/empty"), self.assertRaisesRegex(pysabath.ProgramMissing, "install sabath"):
+                pysabath.run("x")
 
     def test_the_predecessor_is_told(self):
         with tempfile.TemporaryDirectory() as folder:

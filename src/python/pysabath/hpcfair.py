@@ -74,7 +74,7 @@ class _Datasets(_Kind):
             words += ["--arg", f"{key}={value}"]
         applied = Run(Path(ask(words, accept=(0, 1))["applied"]["directory"]))
         _require_ok(applied, f"{name}: script {script}")
-        command = next(stage["command"] for stage in applied.record["stages"] if stage["name"] == script)
+        command = next(stage["argv"] for stage in applied.record["stages"] if stage["name"] == script)
         return {"message": "Successfully processed", "command": command, "path": str(applied.folder / "outputs" / script), "run": applied}
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
+import re
 import shutil
 import subprocess
+import warnings
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Sequence
 
@@ -34,6 +37,17 @@ def require_program(what: str) -> str:
     if found is None:
         raise ProgramMissing(f"{what} needs the program 'sabath', which was not found", _HINT)
     return found
+
+
+@functools.lru_cache(maxsize=None)
+def _check_version(program: str) -> None:
+    """Warns once of a program that is of another version than this package."""
+    from . import __version__
+
+    done = subprocess.run([program, "--version"], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    found = re.search(r"\d+\.\d+\.\d+", done.stdout)
+    if found is not None and found[0].split(".")[:2] != __version__.split(".")[:2]:
+        warnings.warn(f"{program} is version {found[0]}, pysabath is {__version__}: answers may differ; install both of one version", stacklevel=4)
 
 
 def _failure(arguments: Sequence[str], status: int, errors: str) -> SabathError:
@@ -72,6 +86,7 @@ def ask(
     program = require_program("'sabath " + (arguments[0] if arguments else "") + "'")
     command: List[str] = [program, *arguments, "--json"]
     try:
+        _check_version(program)
         done = subprocess.run(
             command, env=environment_of(home), stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
         )

@@ -241,10 +241,9 @@ class Run:
         return self.record["parameters"]
 
     @property
-    def facets(self) -> Dict[str, Any]:
-        """What the run depended on: its code, data, environment, hosts, software and variables, as the record has it."""
-        keys = ("inputs", "environment", "variables", "hosts", "software", "code_state", "facets", "session")
-        return {key: self.record[key] for key in keys if key in self.record}
+    def facets(self) -> Dict[str, Dict[str, str]]:
+        """What the run depended on, by facet and item: `run.facets["host"]["cpu.model"]`."""
+        return {one["name"]: dict(one["items"]) for one in self.record.get("facets", [])}
 
     @cached_property
     def metrics(self) -> Metrics:
