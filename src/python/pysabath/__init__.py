@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import Any
 
 from . import doing as _doing
@@ -39,10 +40,11 @@ def __getattr__(name: str) -> Any:
 
 def _warn_of_predecessor() -> None:
     """The name 'sabath' in the package index is the Python SABATH, another program."""
-    import importlib.util
-    import warnings
+    from importlib.machinery import PathFinder
 
-    if importlib.util.find_spec("sabath") is not None:
+    if "sabath" in sys.modules or PathFinder.find_spec("sabath") is not None:
+        import warnings
+
         warnings.warn("the package 'sabath' here is the Python SABATH of UTK; this one is 'pysabath'", stacklevel=3)
 
 

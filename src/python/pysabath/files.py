@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import importlib
 import json
 import math
@@ -33,6 +32,8 @@ def _idx(path: Path) -> Any:
     numpy = _library("numpy", path)
     content = path.read_bytes()
     if content[:2] == b"\x1f\x8b":
+        import gzip
+
         content = gzip.decompress(content)
     if len(content) < 4 or content[:2] != b"\0\0" or content[2] not in _IDX_TYPES or len(content) < 4 + 4 * content[3]:
         raise SabathError(f"{path}: is not a file of idx")

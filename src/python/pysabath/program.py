@@ -6,8 +6,6 @@ import functools
 import json
 import os
 import re
-import shutil
-import subprocess
 import warnings
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Sequence
@@ -28,6 +26,8 @@ def find_program() -> Optional[str]:
     beside = Path(__file__).parent / "program" / "bin" / "sabath"
     if os.access(beside, os.X_OK):
         return str(beside)
+    import shutil
+
     return shutil.which("sabath")
 
 
@@ -42,6 +42,8 @@ def require_program(what: str) -> str:
 @functools.lru_cache(maxsize=None)
 def _check_version(program: str) -> None:
     """Warns once of a program that is of another version than this package."""
+    import subprocess
+
     from . import __version__
 
     done = subprocess.run([program, "--version"], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
@@ -83,6 +85,8 @@ def ask(
     NaN and infinities come as the texts that the program writes. `accept` has the exit statuses that are answers.
     Raises ProgramMissing; UsageError for status 2; NotFound for status 10; SabathError for any other status.
     """
+    import subprocess  # reading needs none, and it takes a third of the import
+
     program = require_program("'sabath " + (arguments[0] if arguments else "") + "'")
     command: List[str] = [program, *arguments, "--json"]
     try:

@@ -88,7 +88,7 @@ class Metric:
             return {}
         exact, rests = self.exact, self.series["rest"].tolist()
         places = {"first": 0, "last": len(exact) - 1}
-        finite = [i for i, one in enumerate(exact) if one == one]
+        finite = [i for i, one in enumerate(exact) if isinstance(one, int) or math.isfinite(one)]
         if finite:
             places["min"] = min(finite, key=lambda i: exact[i])
             places["max"] = max(finite, key=lambda i: exact[i])
