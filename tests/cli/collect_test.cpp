@@ -84,6 +84,33 @@ TEST_CASE(
   CHECK(metric(record, "warm_up_loss")["last"] == 9.0);
 }
 
+TEST_CASE("cli: all points of a metric are shown, with all digits and bits") {
+  Sabath sabath;
+  const auto folder = sabath.shell_recipe(
+      "points",
+      R"x(echo '{{"step": 1, "epoch": 0, "loss": 9007199254740993, "a": 1}}' >> $SABATH_METRICS;)x"
+      R"x(echo '{{"loss": -0.0, "time": 0.5}}' >> $SABATH_METRICS;)x"
+      R"x(echo '{{"step": 3, "loss": "NaN"}}' >> $SABATH_METRICS)x",
+      "{}");
+  record_of(sabath, folder);
+  const Answer json_answer = sabath({"show", "@last", "--points", "go/loss", "--json"});
+  REQUIRE(json_answer.status == 0);
+  CHECK_THAT(json_answer.output, Contains("\"value\": [9007199254740993, -0.0, \"NaN\"]"));
+  const json points = json::parse(json_answer.output);
+  CHECK(points["stage"] == "go");
+  CHECK(points["metric"] == "loss");
+  CHECK(points["step"] == json::parse("[1, null, 3]"));
+  CHECK(points["epoch"] == json::parse("[0, null, null]"));
+  CHECK(points["time_s"] == json::parse(R"(["NaN", 0.5, "NaN"])"));
+  CHECK(points["rank"] == json::parse("[0, 0, 0]"));
+  CHECK_THAT(sabath({"show", "@last", "--points", "loss"}).output, Contains("9007199254740993"));
+  const Answer wrong = sabath({"show", "@last", "--points", "los"});
+  CHECK(wrong.status == 10);
+  CHECK_THAT(wrong.errors,
+             Contains("'los': the run has no points of it") && Contains("go/a, go/loss"));
+  CHECK(sabath({"show", "points", "--points", "loss"}).status == 10);
+}
+
 TEST_CASE("cli: a declared metric that the code never reports is told when the run ends") {
   Sabath sabath;
   const auto folder = sabath.shell_recipe("silent", "true", R"({"metrics": {"loss": {}}})");

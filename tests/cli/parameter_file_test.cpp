@@ -80,3 +80,26 @@ TEST_CASE("study: a sweep of one list is noted, an empty list has a word") {
   CHECK_THAT(two.output + two.errors, Contains("2 run(s)") && !Contains("is one value"));
   CHECK_THAT(sabath({"run", folder, "--dry-run"}).output, Contains("hidden = (empty)"));
 }
+
+TEST_CASE("study: a sweep of a JSON array has values with commas, and empty ones") {
+  Sabath sabath;
+  const auto folder =
+      sabath.shell_recipe("arrays",
+                          "true",
+                          R"({"parameters": {"hidden": {"type": "list", "of": "int", "default": []},
+          "text": {"type": "string", "default": "x"}, "rate": {"type": "float", "default": 1}}})");
+  const auto swept = [&](const std::string& text) {
+    return sabath({"run", folder, "--sweep", text, "--dry-run"});
+  };
+  const Answer texts = swept(R"(text=["a,b", "", "c;d"])");
+  CHECK_THAT(texts.output + texts.errors, Contains("3 run(s)") && Contains("a,b"));
+  const Answer lists = swept("hidden=[[8,9],[],[7]]");
+  CHECK_THAT(lists.output + lists.errors, Contains("3 run(s)") && !Contains("is one value"));
+  const Answer numbers = swept("rate=[0.5, 2]");
+  CHECK_THAT(numbers.output + numbers.errors, Contains("2 run(s)"));
+  for (const std::string wrong :
+       {R"(rate=["fast"])", "rate=[null]", "rate=[]", R"(rate=[{"a": 1}])"}) {
+    INFO(wrong);
+    CHECK(swept(wrong).status == 2);
+  }
+}

@@ -17,6 +17,14 @@ export SABATH_HOME=$work/home
 "$sabath" list recipes | grep -q '^recipe *supercell' || fail "the installed program does not find the shipped recipe"
 "$sabath" list assets | grep -q supercell-bubbles || fail "the installed program does not find the shipped assets"
 
+# What other codes compile, and nothing else of the sources.
+[ "$(find "$prefix/include" -type f)" = "$prefix/include/sabath_log.h" ] || fail "the header for other codes is not the only one"
+printf '#include <sabath_log.h>\nint main(void) { return sabath_log("loss", 0.5, 1); }\n' >"$work/log.c"
+must cc -std=c99 -I"$prefix/include" "$work/log.c" -o "$work/log"
+SABATH_METRICS=$work/metrics.jsonl "$work/log" || fail "a code cannot log"
+[ "$(cat "$work/metrics.jsonl")" = '{"step": 1, "loss": 0.5}' ] || fail "the logged line is $(cat "$work/metrics.jsonl")"
+[ -f "$prefix/share/sabath/fortran/sabath_log.f90" ] || fail "no source for Fortran"
+
 man=$(find "$prefix" -name sabath.1)
 [ -n "$man" ] || fail "no man page"
 "$sabath" help --man | cmp -s - "$man" || fail "the man page is not the program's own"

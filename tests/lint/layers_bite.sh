@@ -38,5 +38,7 @@ bites "no way up" src/cache/cache.cpp '#include "../fetch/builtin.hpp"'
 bites "third parties stay out of public headers" include/sabath/base/file.hpp '#include <curl/curl.h>'
 bites "private headers stay out of public ones" include/sabath/home/folders.hpp '#include "dated_folder.hpp"'
 bites "an unknown module" src/util/string.cpp '#include <string>'
-[ $failed = 0 ] && echo "layers: twelve seeded violations were found"
+bites "the header for other codes stands alone" include/sabath_log.h '#include <sabath/base/error.hpp>'
+bites "one header is for other codes" include/sabath_other.h '#include <stdio.h>'
+[ $failed = 0 ] && echo "layers: fourteen seeded violations were found"
 exit $failed

@@ -3,14 +3,12 @@
 
 import contextlib
 import json
-import math
 import os
 import pathlib
 import random
 import subprocess
 import sys
 import tempfile
-import threading
 import unittest
 import warnings
 
@@ -19,7 +17,7 @@ sys.path.insert(0, str(HERE.parents[1] / "src/python"))
 sys.dont_write_bytecode = True
 
 import pysabath  # noqa: E402
-from pysabath import home as home_module, mlflow_like, selection, wandb_like  # noqa: E402
+from pysabath import home as home_module, selection  # noqa: E402
 from pysabath.series import escaped  # noqa: E402
 
 PROGRAM = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 and not sys.argv[1].startswith("-") else None
@@ -161,12 +159,6 @@ class Reading(WithRuns):
         self.assertEqual(one.metrics["loss"].step.tolist(), [0, 1, 2])
         self.assertEqual(one.metrics["train/größe/a"].values.tolist(), [1.0, 1.0 / 3, 1.0 / 7])
 
-    def test_points_without_h5py_name_what_to_do(self):
-        if has("h5py"):
-            self.skipTest("h5py is there")
-        with self.assertRaisesRegex(pysabath.SabathError, "h5py"):
-            pysabath.runs("seed=1")[0].metrics["loss"].values
-
     @unittest.skipUnless(has("pandas"), "needs pandas")
     def test_a_frame_has_a_row_for_each_run(self):
         frame = pysabath.runs("recipe=tiny").to_frame()
@@ -180,6 +172,9 @@ class Reading(WithRuns):
         [one] = pysabath.runs("seed=1")
         self.assertEqual(one.tags, ["first", "later"])
         self.assertEqual(one.output("out.json").open(), {"a": 1})
+        self.assertEqual([(output.stage, output.name) for output in one.outputs], [("train", "out.json")])
+        self.assertEqual(one.facets["parameters"]["width"], "3")
+        self.assertIn("os", one.facets["host"])
         with self.assertRaisesRegex(pysabath.NotFound, "outputs are"):
             one.output("none")
 
@@ -243,88 +238,6 @@ class Doing(WithRuns):
         self.assertEqual(sorted((one.parameters["width"], one.record["seed"]["value"]) for one in made), [(1, 1), (1, 2), (2, 1), (2, 2)])
 
 
-class Logging(unittest.TestCase):
-    def lines(self, path):
-        return [json.loads(line) for line in pathlib.Path(path).read_text(encoding="utf-8").splitlines()]
-
-    def test_outside_of_a_run_nothing_is_written(self):
-        with variables(SABATH_METRICS=None):
-            self.assertFalse(pysabath.is_in_run())
-            pysabath.log({"loss": 1.0}, step=1)
-
-    def test_numbers_are_written_as_they_are(self):
-        with tempfile.TemporaryDirectory() as folder, variables(SABATH_METRICS=folder + "/m.jsonl"):
-            pysabath.log({"a": 0.1, "b": 2**70, "c": math.nan, "d": -math.inf, "größe": -0.0}, step=3, epoch=1)
-            pysabath.log_seeds(numpy=7)
-            pysabath.log_sample_ids([3, "x"], epoch=0)
-            [line, seeds, ids] = self.lines(folder + "/m.jsonl")
-            self.assertEqual(line, {"step": 3, "epoch": 1, "a": 0.1, "b": 2**70, "c": "NaN", "d": "-Infinity", "größe": -0.0})
-            self.assertEqual(math.copysign(1, line["größe"]), -1)
-            self.assertEqual((seeds, ids), ({"seeds": {"numpy": 7}}, {"epoch": 0, "sample_ids": [3, "x"]}))
-
-    def test_what_is_no_number_is_refused(self):
-        for value in ("0.5", None, [1, 2], {"a": 1}, True, 1j, object()):
-            with self.subTest(value), self.assertRaisesRegex(pysabath.UsageError, "loss"):
-                pysabath.log({"loss": value})
-        for wrong in ({"step": 1}, {"": 1}, {3: 1}):
-            with self.assertRaises(pysabath.UsageError):
-                pysabath.log(wrong)
-        with self.assertRaisesRegex(pysabath.UsageError, "mapping"):
-            pysabath.log(3)
-
-    @unittest.skipUnless(has("numpy"), "needs numpy")
-    def test_numbers_of_numpy(self):
-        import numpy
-
-        with tempfile.TemporaryDirectory() as folder, variables(SABATH_METRICS=folder + "/m.jsonl"):
-            pysabath.log({"a": numpy.float32(0.1), "b": numpy.int64(2**62), "c": numpy.array([1.5])})
-            self.assertEqual(self.lines(folder + "/m.jsonl"), [{"a": float(numpy.float32(0.1)), "b": 2**62, "c": 1.5}])
-            with self.assertRaisesRegex(pysabath.UsageError, "element"):
-                pysabath.log({"a": numpy.zeros(2)})
-
-    def test_64_threads_and_a_forked_process(self):
-        with tempfile.TemporaryDirectory() as folder, variables(SABATH_METRICS=folder + "/m.jsonl"):
-            threads = [threading.Thread(target=lambda k=k: [pysabath.log({"v": k}, step=n) for n in range(50)]) for k in range(64)]
-            for one in threads:
-                one.start()
-            child = os.fork()
-            if child == 0:
-                pysabath.log({"v": -1})
-                os._exit(0)
-            os.waitpid(child, 0)
-            for one in threads:
-                one.join()
-            self.assertEqual(len(self.lines(folder + "/m.jsonl")), 64 * 50 + 1)
-
-    def test_a_full_disk_is_an_error(self):
-        if not pathlib.Path("/dev/full").exists():
-            self.skipTest("needs /dev/full")
-        with variables(SABATH_METRICS="/dev/full"), self.assertRaises(OSError):
-            pysabath.log({"a": 1})
-
-    def test_ranks_have_their_own_files(self):
-        with tempfile.TemporaryDirectory() as folder:
-            inside = {"SABATH_METRICS": folder + "/m.jsonl", "SABATH_METRICS_DIR": folder, "SABATH_RANK": None}
-            with variables(**inside, OMPI_COMM_WORLD_RANK="3", OMPI_COMM_WORLD_SIZE="4"):
-                pysabath.log({"a": 1})
-            self.assertEqual(self.lines(folder + "/metrics-3.jsonl"), [{"a": 1}])
-
-    def test_calls_of_other_trackers(self):
-        with tempfile.TemporaryDirectory() as folder, variables(SABATH_METRICS=folder + "/m.jsonl"):
-            with wandb_like.init(project="p", config={"lr": 0.1}) as run:
-                self.assertEqual(run.config.lr, 0.1)
-                wandb_like.log({"loss": 1.0, "image": object(), "val": {"acc": 0.5}})
-                wandb_like.log({"loss": 0.5}, step=7)
-            wandb_like.finish()
-            with mlflow_like.start_run():
-                mlflow_like.log_metric("loss", 0.25, step=8)
-                mlflow_like.log_metrics({"a": 1, "b": 2})
-            self.assertEqual(
-                self.lines(folder + "/m.jsonl"),
-                [{"step": 0, "loss": 1.0, "val/acc": 0.5}, {"step": 7, "loss": 0.5}, {"step": 8, "loss": 0.25}, {"a": 1, "b": 2}],
-            )
-
-
 class Small(unittest.TestCase):
     def test_what_is_read_here_and_what_the_program_reads(self):
         for text in ("a=1", "recipe=x,seed=1", ""):
@@ -334,6 +247,32 @@ class Small(unittest.TestCase):
 
     def test_names_in_series_are_escaped(self):
         self.assertEqual(escaped(".a/b%\n"), "%2Ea%2Fb%25%0A")
+
+    def test_a_program_of_another_version_is_named(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for version, count in (("9.1.0", 1), (pysabath.__version__, 0)):
+                program = pathlib.Path(folder) / f"sabath-{version}"
+                program.write_text(f"#!/bin/sh\n[ $1 = --version ] && echo sabath {version} || echo '{{}}'\n")
+                program.chmod(0o755)
+                with variables(SABATH_PROGRAM=str(program)), warnings.catch_warnings(record=True) as said:
+                    warnings.simplefilter("always")
+                    pysabath.show("x", home=folder)
+                    pysabath.show("x", home=folder)
+                self.assertEqual(len(said), count)
+                self.assertTrue(all("is version 9.1.0" in str(one.message) for one in said))
+
+    def test_a_program_that_cannot_be_used_is_named(self):
+        with tempfile.TemporaryDirectory() as folder:
+            broken = pathlib.Path(folder) / "sabath"
+            broken.write_text("#!/nowhere/interpreter\n")
+            broken.chmod(0o755)
+            with variables(SABATH_PROGRAM=str(broken)), self.assertRaisesRegex(pysabath.ProgramMissing, "cannot be started"):
+                pysabath.show("x")
+            broken.write_text("#!/bin/sh\necho hello\n")
+            with variables(SABATH_PROGRAM=str(broken)), self.assertRaisesRegex(pysabath.SabathError, "not JSON"):
+                pysabath.show("x")
+            with variables(SABATH_PROGRAM=None, PATH=folder + "/empty"), self.assertRaisesRegex(pysabath.ProgramMissing, "install sabath"):
+                pysabath.run("x")
 
     def test_the_predecessor_is_told(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -12,7 +12,7 @@ import time
 from typing import Any, Dict, Mapping, Optional
 
 from .errors import SabathError
-from .logging import log
+from .logging import is_number, log
 
 
 def _framework(*names: str) -> Any:
@@ -22,6 +22,17 @@ def _framework(*names: str) -> Any:
         except ImportError:
             continue
     raise SabathError(f"the callback needs {names[0]}, which cannot be imported", f"pip install {names[0]}")
+
+
+def _numbers(logs: Optional[Mapping[str, Any]]) -> Dict[str, Any]:
+    """What a framework gives, without values that are not numbers and without the position."""
+    return {name: value for name, value in (logs or {}).items() if name not in ("epoch", "step") and is_number(value)}
+
+
+def _whole_epoch(logs: Optional[Mapping[str, Any]]) -> Optional[int]:
+    """The epoch where it is whole: within an epoch frameworks give a fraction."""
+    epoch = (logs or {}).get("epoch")
+    return int(epoch) if epoch is not None and float(epoch).is_integer() else None
 
 
 def keras(each_batch: bool = False) -> Any:
@@ -40,10 +51,10 @@ def keras(each_batch: bool = False) -> Any:
         def on_train_batch_end(self, batch: int, logs: Optional[Mapping[str, Any]] = None) -> None:
             self._step += 1
             if each_batch and logs:
-                log({f"batch/{name}": value for name, value in logs.items()}, step=self._step)
+                log({f"batch/{name}": value for name, value in _numbers(logs).items()}, step=self._step)
 
         def on_epoch_end(self, epoch: int, logs: Optional[Mapping[str, Any]] = None) -> None:
-            values: Dict[str, Any] = dict(logs or {})
+            values: Dict[str, Any] = _numbers(logs)
             values["epoch_time"] = time.perf_counter() - self._began
             log(values, step=self._step, epoch=epoch + 1)
 
@@ -55,7 +66,7 @@ def lightning() -> Any:
     loggers = _framework("lightning.pytorch.loggers", "pytorch_lightning.loggers")
     utilities = _framework("lightning.pytorch.utilities", "pytorch_lightning.utilities")
 
-    class SabathLogger(loggers.logger.Logger):  # type: ignore[misc, name-defined]
+    class SabathLogger(loggers.Logger):  # type: ignore[misc, name-defined]
         @property
         def name(self) -> str:
             return "sabath"
@@ -70,9 +81,7 @@ def lightning() -> Any:
 
         @utilities.rank_zero_only
         def log_metrics(self, metrics: Mapping[str, Any], step: Optional[int] = None) -> None:
-            values = dict(metrics)
-            epoch = values.pop("epoch", None)
-            log(values, step=step, epoch=int(epoch) if epoch is not None and float(epoch).is_integer() else None)
+            log(_numbers(metrics), step=step, epoch=_whole_epoch(metrics))
 
     return SabathLogger()
 
@@ -85,7 +94,6 @@ def transformers() -> Any:
         def on_log(self, args: Any, state: Any, control: Any, logs: Optional[Mapping[str, Any]] = None, **_: Any) -> None:
             if not state.is_world_process_zero:
                 return
-            values = {name: value for name, value in (logs or {}).items() if isinstance(value, (int, float)) and name != "epoch"}
-            log(values, step=state.global_step)
+            log(_numbers(logs), step=state.global_step, epoch=_whole_epoch(logs))
 
     return SabathCallback()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Union
 
-from .errors import NotFound, SabathError
+from .errors import NotFound, SabathError, UsageError
 from .files import open_file
 from .home import home_folder
 from .program import ask
@@ -55,6 +56,11 @@ class Asset:
     def description(self) -> str:
         return self.document.get("description", "")
 
+    @property
+    def format(self) -> str:
+        """Of its files, as the document states it: "hdf5", "csv"; may be empty."""
+        return self.document.get("format", "")
+
     def fetch(self, offline: bool = False) -> Path:
         """Brings the verified files into the cache. Returns their folder, which is read-only."""
         words = ["fetch", self.name] + (["--offline"] if offline else [])
@@ -65,13 +71,15 @@ class Asset:
     def open(self, file: Optional[str] = None) -> Any:
         """Fetches the asset and opens a file of it with what its format asks for. One file needs no name."""
         folder = self._path or self.fetch()
-        files = sorted(path for path in folder.rglob("*") if path.is_file())
+        files = sorted(path for path in folder.rglob("*") if path.is_file() and path != folder / ".sabath-tree.json")
         if file is not None:
-            return open_file(folder / file)
+            if Path(file).is_absolute() or ".." in Path(file).parts:
+                raise UsageError(f"asset {self.name}: '{file}' leads out of the asset")
+            return open_file(folder / file, self.format)
         if len(files) != 1:
             names = ", ".join(str(path.relative_to(folder)) for path in files[:10])
             raise NotFound(f"asset {self.name}: has {len(files)} files", f"name one of: {names}")
-        return open_file(files[0])
+        return open_file(files[0], self.format)
 
     def __repr__(self) -> str:
         return f"<Asset {self.name}: {self.title}>"
@@ -136,9 +144,21 @@ def _text(value: Any) -> str:
         value = value.tolist()  # of NumPy
     if isinstance(value, bool):
         return "true" if value else "false"
+    if value is None or isinstance(value, (dict, set, bytes)):
+        raise UsageError(f"{value!r} is not the value of a parameter", "pass a number, a text, a bool or a list of these")
     if isinstance(value, (list, tuple)):
         return ",".join(_text(item) for item in value)
     return float.__repr__(value) if isinstance(value, float) else str(value)
+
+
+def _swept(name: str, values: Sequence[Any]) -> str:
+    """Values of a sweep: joined by commas, or a JSON array where they are empty, have commas or are lists."""
+    if isinstance(values, (str, bytes)) or not len(values):
+        raise UsageError(f"sweep: {name}={values!r} is not a list of values", "such as [16, 32]")
+    texts = [_text(value) for value in values]
+    if all(text and not set(text) & set(",;[]") for text in texts) and not any(isinstance(one, (list, tuple)) for one in values):
+        return ",".join(texts)
+    return json.dumps(texts, ensure_ascii=False)
 
 
 def _requested(
@@ -164,7 +184,7 @@ def run(
 ) -> Run:
     """Runs a recipe on this machine and waits for it. Returns the run, also one that failed: see its `state`.
 
-    `options` are further words of `sabath run`. Raises SabathError where nothing was run.
+    `options` are further words of `sabath run`. Raises UsageError for a wrong name or value, SabathError where nothing was run.
     """
     words = _requested(recipe, set, tags, options)
     if seed is not None:
@@ -187,7 +207,7 @@ def study(
     """Runs all combinations of `sweep` with all seeds ("1..3", or a list). Returns the runs in their order."""
     words = _requested(recipe, set, tags, options)
     for name, values in (sweep or {}).items():
-        words += ["--sweep", f"{name}={','.join(_text(value) for value in values)}"]
+        words += ["--sweep", f"{name}={_swept(name, values)}"]
     if seeds is not None:
         words += ["--seeds", seeds if isinstance(seeds, str) else ",".join(str(seed) for seed in seeds)]
     if jobs is not None:

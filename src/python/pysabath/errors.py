@@ -17,6 +17,10 @@ class UsageError(SabathError):
     """A wrong name, selection or value."""
 
 
+class NotANumber(UsageError, TypeError):
+    """A logged value that is not one number."""
+
+
 class NotFound(SabathError):
     """A home, run, metric or file that is not there."""
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Dict, List
+from typing import TYPE_CHECKING, Any, Dict, List, Optional
 
 from .errors import NotFound, SabathError
 from .home import catalog
@@ -92,41 +91,41 @@ class _KindsOfParameters:
     def __init__(self, connection: Any, runs: "Dict[int, Run]") -> None:
         self._runs = runs
         self._recipe = dict(connection.execute("select n, recipe_digest || recipe from run"))
-        self._kinds: Dict[str, Dict[str, type]] = {}
+        self._kinds: Dict[str, Dict[str, str]] = {}
 
     def value(self, number: int, name: str, text: str) -> Any:
-        recipe = self._recipe[number]
-        if recipe not in self._kinds:
-            self._kinds[recipe] = self._of(number)
-        kind = self._kinds[recipe].get(name)
-        if kind is None:
-            kind = self._of(number).get(name, str)
-        return _read(text, kind)
+        kinds = self._kinds.setdefault(self._recipe[number], {})
+        if name not in kinds:
+            own = self._parameters(number)
+            for other, value in own.items():
+                kind = _kind_of(value)
+                if kind is not None:
+                    kinds.setdefault(other, kind)
+            if name in own:
+                return own[name]
+        return _read(text, kinds.get(name, "str"))
 
-    def _of(self, number: int) -> Dict[str, type]:
+    def _parameters(self, number: int) -> Dict[str, Any]:
         try:
-            return {name: type(value) for name, value in self._runs[number].parameters.items()}
+            return self._runs[number].parameters
         except (SabathError, KeyError):
             return {}
 
 
-def _read(text: str, kind: type) -> Any:
-    if kind is bool:
+def _kind_of(value: Any) -> Optional[str]:
+    """"int", "list of str"; None for an empty list, whose items may be anything."""
+    if isinstance(value, list):
+        return f"list of {type(value[0]).__name__}" if value else None
+    return type(value).__name__
+
+
+def _read(text: str, kind: str) -> Any:
+    if kind.startswith("list of "):
+        return [_read(item, kind[len("list of ") :]) for item in text.split(",")] if text else []
+    if kind == "bool":
         return text == "true"
-    if kind in (int, float):
-        try:
-            number = json.loads(text)
-        except ValueError:
-            return text
-        return int(number) if kind is int and float(number).is_integer() else kind(number)
-    if kind is list:
-        return [_item(part) for part in text.split(",")] if text else []
-    return text
-
-
-def _item(text: str) -> Any:
     try:
-        return json.loads(text)
+        return int(text) if kind == "int" else float(text) if kind == "float" else text
     except ValueError:
         return text
 

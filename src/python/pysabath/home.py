@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import sqlite3
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Optional
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional
 
 from .errors import NewerFormat, NotFound
+
+if TYPE_CHECKING:
+    import sqlite3
 
 CATALOG_VERSIONS = range(8, 10)  # of `pragma user_version`; 8 was the first with the value that stands for a metric
 RECORD_SCHEMA = 1
@@ -53,7 +55,7 @@ def read_json(path: Path) -> Any:
 
 
 @contextmanager
-def catalog(home: Path) -> Iterator[Optional[sqlite3.Connection]]:
+def catalog(home: Path) -> "Iterator[Optional[sqlite3.Connection]]":
     """Opens the catalog read-only. Gives None where there is none, or an older one. Raises NewerFormat for a newer one."""
     path = home / "catalog.db"
     if not path.is_file():
@@ -72,7 +74,9 @@ def catalog(home: Path) -> Iterator[Optional[sqlite3.Connection]]:
         connection.close()
 
 
-def _open(path: Path) -> sqlite3.Connection:
+def _open(path: Path) -> "sqlite3.Connection":
+    import sqlite3
+
     uri = path.resolve().as_uri()
     connection = sqlite3.connect(uri + "?mode=ro", uri=True)
     try:

@@ -48,24 +48,12 @@ def log_params(params: Mapping[str, Any], **_: Any) -> None:
     """Does nothing: the recipe has the parameters."""
 
 
-def set_experiment(*_: Any, **__: Any) -> None:
-    """Does nothing."""
+def _do_nothing(*_: Any, **__: Any) -> None:
+    """Does nothing: `sabath run --tag` tags runs, and a recipe names its outputs."""
 
 
-def set_tracking_uri(*_: Any, **__: Any) -> None:
-    """Does nothing."""
-
-
-def set_tag(*_: Any, **__: Any) -> None:
-    """Does nothing: `sabath run --tag` tags runs."""
-
-
-def set_tags(*_: Any, **__: Any) -> None:
-    """Does nothing."""
-
-
-def log_artifact(*_: Any, **__: Any) -> None:
-    """Does nothing: a recipe names its outputs."""
+set_experiment = set_tracking_uri = set_tag = set_tags = _do_nothing
+log_artifact = log_artifacts = log_dict = log_figure = log_image = log_table = log_text = log_input = _do_nothing
 
 
 def autolog(*_: Any, **__: Any) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
-import shutil
-import subprocess
+import re
+import warnings
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Sequence
 
@@ -25,6 +26,8 @@ def find_program() -> Optional[str]:
     beside = Path(__file__).parent / "program" / "bin" / "sabath"
     if os.access(beside, os.X_OK):
         return str(beside)
+    import shutil
+
     return shutil.which("sabath")
 
 
@@ -34,6 +37,19 @@ def require_program(what: str) -> str:
     if found is None:
         raise ProgramMissing(f"{what} needs the program 'sabath', which was not found", _HINT)
     return found
+
+
+@functools.lru_cache(maxsize=None)
+def _check_version(program: str) -> None:
+    """Warns once of a program that is of another version than this package."""
+    import subprocess
+
+    from . import __version__
+
+    done = subprocess.run([program, "--version"], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    found = re.search(r"\d+\.\d+\.\d+", done.stdout)
+    if found is not None and found[0].split(".")[:2] != __version__.split(".")[:2]:
+        warnings.warn(f"{program} is version {found[0]}, pysabath is {__version__}: answers may differ; install both of one version", stacklevel=4)
 
 
 def _failure(arguments: Sequence[str], status: int, errors: str) -> SabathError:
@@ -69,9 +85,12 @@ def ask(
     NaN and infinities come as the texts that the program writes. `accept` has the exit statuses that are answers.
     Raises ProgramMissing; UsageError for status 2; NotFound for status 10; SabathError for any other status.
     """
+    import subprocess  # reading needs none, and it takes a third of the import
+
     program = require_program("'sabath " + (arguments[0] if arguments else "") + "'")
     command: List[str] = [program, *arguments, "--json"]
     try:
+        _check_version(program)
         done = subprocess.run(
             command, env=environment_of(home), stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
         )

@@ -13,20 +13,13 @@ from . import selection as selections
 from .errors import NotFound, SabathError, UsageError
 from .home import catalog, home_folder, read_json, run_folders, statements
 from .program import ask, find_program
-from .series import exact_values, read_series
+from .series import exact_values, number_of, read_lines, read_series
 
 if TYPE_CHECKING:
     import numpy
     import pandas
 
 Number = Union[int, float]
-
-
-def number_of(value: Any) -> Any:
-    """Returns the number that a document writes as text: "NaN", "Infinity", "-Infinity". Other values stay."""
-    if isinstance(value, str) and value in ("NaN", "Infinity", "-Infinity"):
-        return float(value.replace("Infinity", "inf"))
-    return value
 
 
 class Metric:
@@ -36,8 +29,9 @@ class Metric:
     `median` are floats. `value` is the one that stands for the run, and `label` says which that is ("" for the last).
     """
 
-    def __init__(self, summary: Mapping[str, Any], series_file: Path) -> None:
+    def __init__(self, summary: Mapping[str, Any], run: Path, series_file: Path) -> None:
         self._summary = dict(summary)
+        self._run = run
         self._file = series_file
         self.stage: str = summary["stream"]
         self.name: str = summary["name"]
@@ -71,7 +65,7 @@ class Metric:
     @cached_property
     def series(self) -> "Dict[str, numpy.ndarray]":
         """All points: arrays `step`, `epoch`, `rank`, `time_s` (seconds), `value`, and `rest` where there is one."""
-        return read_series(self._file, self.stage, self.name)
+        return read_series(self._run, self._file, self.stage, self.name)
 
     @property
     def step(self) -> "numpy.ndarray":
@@ -86,6 +80,19 @@ class Metric:
     def exact(self) -> List[Number]:
         """The values with all digits of whole numbers."""
         return exact_values(self.series)
+
+    @property
+    def whole(self) -> Dict[str, int]:
+        """All digits of `first`, `last`, `min` and `max`, of those that are whole numbers which no float holds."""
+        if "rest" not in self.series:
+            return {}
+        exact, rests = self.exact, self.series["rest"].tolist()
+        places = {"first": 0, "last": len(exact) - 1}
+        finite = [i for i, one in enumerate(exact) if isinstance(one, int) or math.isfinite(one)]
+        if finite:
+            places["min"] = min(finite, key=lambda i: exact[i])
+            places["max"] = max(finite, key=lambda i: exact[i])
+        return {key: int(exact[i]) for key, i in places.items() if rests[i]}
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> "numpy.ndarray":
         values = self.values
@@ -234,17 +241,21 @@ class Run:
         return self.record["parameters"]
 
     @property
-    def facets(self) -> Dict[str, Any]:
-        """What the run depended on: its code, data, environment, hosts, software and variables, as the record has it."""
-        keys = ("inputs", "environment", "variables", "hosts", "software", "code_state", "facets", "session")
-        return {key: self.record[key] for key in keys if key in self.record}
+    def facets(self) -> Dict[str, Dict[str, str]]:
+        """What the run depended on, by facet and item: `run.facets["host"]["cpu.model"]`."""
+        return {one["name"]: dict(one["items"]) for one in self.record.get("facets", [])}
 
     @cached_property
     def metrics(self) -> Metrics:
+        """Metrics of a finished run. Raises NotFound before: `live_points` has what was reported so far."""
         source, folder = self.record, self.folder
         if self._collected is not None:
             source, folder = self._collected, self.folder / "collect" / str(self._collected["number"])
-        return Metrics([Metric(one, folder / "series.h5") for one in source.get("metrics", [])])
+        return Metrics([Metric(one, self.folder, folder / "series.h5") for one in source.get("metrics", [])])
+
+    def live_points(self) -> Dict[str, List[Tuple[Optional[int], float]]]:
+        """Returns steps and values by STAGE/NAME, as they were reported so far: read from JSON lines, also during a run."""
+        return read_lines(self.folder)
 
     @property
     def outputs(self) -> List[Output]:

@@ -5,9 +5,9 @@ Nothing leaves the machine. Outside of a run nothing is written.
 
 from __future__ import annotations
 
-import numbers
 from typing import Any, Dict, Mapping, Optional
 
+from .logging import is_number
 from .logging import log as _log
 
 
@@ -62,9 +62,7 @@ def _numbers(data: Mapping[str, Any], before: str = "") -> Any:
     for name, value in data.items():
         if isinstance(value, Mapping):
             yield from _numbers(value, f"{before}{name}/")
-        elif isinstance(value, numbers.Number) and not isinstance(value, (bool, complex)):
-            yield before + name, value
-        elif getattr(value, "size", None) == 1 or (callable(getattr(value, "numel", None)) and value.numel() == 1):
+        elif is_number(value):
             yield before + name, value
 
 
@@ -95,3 +93,20 @@ def finish(*_: Any, **__: Any) -> None:
     """Ends logging."""
     global run
     run = None
+
+
+class _LeftOut:
+    """An image, table or other value that is not a number: metrics are numbers, and files are outputs of the recipe."""
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        pass
+
+
+Image = Table = Histogram = Audio = Video = Html = Artifact = _LeftOut
+
+
+def _do_nothing(*_: Any, **__: Any) -> None:
+    """Does nothing."""
+
+
+login = define_metric = save = alert = log_artifact = _do_nothing

@@ -146,7 +146,7 @@ double time_per_cell(const std::vector<Cell>& cells, double& sum, const Scheme& 
   return wall.count() / static_cast<double>(cells.size());
 }
 
-void time_both(const Surrogate& surrogate, int repeats, Metrics& metrics) {
+void time_both(const Surrogate& surrogate, int repeats) {
   Random random(1, 0);
   std::vector<Cell> cells(50000);
   std::generate(cells.begin(), cells.end(), [&random] { return random_cell(random); });
@@ -164,7 +164,7 @@ void time_both(const Surrogate& surrogate, int repeats, Metrics& metrics) {
   if (!std::isfinite(sum)) throw Error("the timed cells have values that are not finite");
   const double scheme = median(scheme_times);
   const double network = median(surrogate_times);
-  metrics.report({{"scheme_time", 1e-9 * scheme},
+  report_metrics({{"scheme_time", 1e-9 * scheme},
                   {"surrogate_time", 1e-9 * network},
                   {"speedup", scheme / network}});
   std::printf(
@@ -217,7 +217,7 @@ int run(const Options& options) {
   std::error_code failure;
   std::filesystem::create_directories(options.output, failure);
   if (failure) throw Error(options.output + ": cannot be created: " + failure.message());
-  Metrics metrics = Metrics::from_environment();
+  open_metrics();
   const Surrogate surrogate = read_surrogate(options.weights);
   ColumnSettings settings;
   settings.time_step = surrogate.scaling.time_step;
@@ -276,7 +276,7 @@ int run(const Options& options) {
       "one step on states of the column, lowest skill: surrogate %.4f, least squares %.4f\n",
       network_step.lowest_skill(),
       linear_step.lowest_skill());
-  metrics.report({{"column_skill", network_step.lowest_skill()},
+  report_metrics({{"column_skill", network_step.lowest_skill()},
                   {"column_least_squares_skill", linear_step.lowest_skill()},
                   {"column_error", column_error(courses[1].column, truth, none)},
                   {"column_least_squares_error", column_error(courses[3].column, truth, none)},
@@ -290,8 +290,7 @@ int run(const Options& options) {
                   {"column_failed_step", static_cast<double>(courses[1].failed_step)},
                   {"scheme_water_drift", courses[0].water_drift()},
                   {"scheme_heat_drift", courses[0].heat_drift()}});
-  time_both(surrogate, options.repeats, metrics);
-  metrics.flush();
+  time_both(surrogate, options.repeats);
   if (courses[1].failed_step > 0) {
     throw Error("the column with the surrogate has impossible values at step " +
                 std::to_string(courses[1].failed_step));

@@ -36,15 +36,14 @@ bool read_options(int count, const char* const* words, Options& options) {
   return true;
 }
 
-TrainingObserver observe(Metrics& metrics) {
-  const auto step = [&metrics](const StepReport& report) {
-    metrics.report(report.step, report.epoch, {{"loss", report.loss}});
+TrainingObserver observe() {
+  const auto step = [](const StepReport& report) {
+    report_metrics(report.step, report.epoch, {{"loss", report.loss}});
   };
-  const auto epoch = [&metrics](const EpochReport& report) {
-    metrics.report(report.step,
+  const auto epoch = [](const EpochReport& report) {
+    report_metrics(report.step,
                    report.epoch,
                    {{"validation_loss", report.validation_loss}, {"epoch_time", report.seconds}});
-    metrics.flush();
     std::printf("epoch %ld: loss %.6g, validation loss %.6g, %.3f s\n",
                 report.epoch,
                 report.loss,
@@ -55,22 +54,21 @@ TrainingObserver observe(Metrics& metrics) {
   return {step, epoch};
 }
 
-void report(Metrics& metrics, const Scores& network, const Scores& linear) {
+void report(const Scores& network, const Scores& linear) {
   double lowest = network.skill[0];
   double margin = network.skill[0] - linear.skill[0];
   for (std::size_t o = 0; o < output_count; ++o) {
     const std::string name = output_names[o];
-    metrics.report({{"skill_" + name, network.skill[o]},
+    report_metrics({{"skill_" + name, network.skill[o]},
                     {"least_squares_skill_" + name, linear.skill[o]},
                     {"false_activity_" + name, network.false_activity[o]}});
     lowest = std::min(lowest, network.skill[o]);
     margin = std::min(margin, network.skill[o] - linear.skill[o]);
   }
-  metrics.report({{"skill", lowest},
+  report_metrics({{"skill", lowest},
                   {"margin", margin},
                   {"water_error", network.water_error},
                   {"enthalpy_error", network.enthalpy_error}});
-  metrics.flush();
   std::printf("held out: %zu active cells, %zu inactive cells\n", network.active, network.inactive);
   std::printf("%-12s %12s %14s %15s\n", "change of", "skill", "least squares", "false activity");
   for (std::size_t o = 0; o < output_count; ++o) {
@@ -112,20 +110,20 @@ int run(const Options& options) {
   std::error_code failure;
   std::filesystem::create_directories(folder, failure);
   if (failure) throw Error(options.output + ": cannot be created: " + failure.message());
-  Metrics metrics = Metrics::from_environment();
+  open_metrics();
   const Samples samples = read_samples(options.data, static_cast<std::size_t>(-1) / 2);
   const Split split(samples.size());
   if (split.validation < 100) {
     throw Error(options.data + ": has " + std::to_string(samples.size()) +
                 " samples, expected at least 143");
   }
-  const Surrogate surrogate = train(samples, options.training, observe(metrics));
+  const Surrogate surrogate = train(samples, options.training, observe());
   std::printf("network of %zu parameters\n", surrogate.network.parameters().size());
   const auto model = [&surrogate](const Cell& cell) { return surrogate.network_change(cell); };
   const auto linear = [&surrogate](const Cell& cell) { return surrogate.linear_change(cell); };
   const Scores scores = score(samples, split.held_out, split.end, model);
   if (scores.active == 0) throw Error(options.data + ": no held-out cell is active");
-  report(metrics, scores, score(samples, split.held_out, split.end, linear));
+  report(scores, score(samples, split.held_out, split.end, linear));
   write_surrogate((folder / "weights.h5").string(), surrogate);
   write_predictions((folder / "predictions.h5").string(), samples, split, surrogate);
   return 0;

@@ -137,16 +137,14 @@ void read_table(const char* path, struct table* table) {
   H5Fclose(file);
 }
 
-FILE* open_metrics(void) {
-  const char* path = getenv("SABATH_METRICS");
-  if (path == NULL || *path == '\0') return NULL;
-  FILE* file = fopen(path, "a");
-  if (file == NULL) fail(1, "%s: cannot be written: %s", path, strerror(errno));
-  return file;
+static void check_metrics(int problem) {
+  if (problem != 0) fail(1, "$SABATH_METRICS: cannot be written: %s", strerror(problem));
 }
 
-void close_metrics(FILE* file) {
-  if (file == NULL) return;
-  const int failed = ferror(file);
-  if (fclose(file) != 0 || failed) fail(1, "$SABATH_METRICS: cannot be written");
+void open_metrics(void) {
+  check_metrics(sabath_log_open());
+}
+
+void report_metrics(const sabath_log_value* values, size_t count, int64_t step, int64_t epoch) {
+  check_metrics(sabath_log_values(values, count, step, epoch));
 }

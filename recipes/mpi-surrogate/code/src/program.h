@@ -1,5 +1,7 @@
 #pragma once
 
+#include "sabath_log.h"
+
 #include <stdio.h>
 
 // What the two programs share: words of the command line, HDF5 files, metrics, and how to fail.
@@ -35,8 +37,8 @@ void write_tables(const char* path, const struct table* tables);
 // Fills in sizes and values, which are the caller's to free. Fails for what is not finite.
 void read_table(const char* path, struct table* table);
 
-// $SABATH_METRICS, to be appended to, or null where it is not set.
-FILE* open_metrics(void);
-void close_metrics(FILE* file);
+// Both fail where the file of $SABATH_METRICS cannot be written; the second one appends a line.
+void open_metrics(void);
+void report_metrics(const sabath_log_value* values, size_t count, int64_t step, int64_t epoch);
 
 void* allocate(size_t count, size_t size);

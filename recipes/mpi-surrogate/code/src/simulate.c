@@ -17,7 +17,7 @@ struct simulation {
 static void run(const struct simulation* options) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  FILE* metrics = rank == 0 ? open_metrics() : NULL;
+  if (rank == 0) open_metrics();
   const int samples = options->samples;
   const size_t area = (size_t)options->cells * (size_t)options->cells;
   double* inputs = allocate((size_t)samples * stirring_inputs, sizeof(double));
@@ -66,12 +66,11 @@ static void run(const struct simulation* options) {
         {"fields", 3, {kept_fields, options->cells, options->cells}, kept},
         {.name = NULL}};
     write_tables(options->out, tables);
-    if (metrics != NULL) {
-      fprintf(metrics, "{\"mass_drift\": %.17g, \"simulation_time\": %.17g}\n", most_drift, wall);
-    }
+    const sabath_log_value values[] = {sabath_log_real("mass_drift", most_drift),
+                                       sabath_log_real("simulation_time", wall)};
+    report_metrics(values, 2, SABATH_LOG_NONE, SABATH_LOG_NONE);
     printf(
         "%d cases, %d steps each: mass drifts by %.1e, %.2f s\n", samples, steps, most_drift, wall);
-    close_metrics(metrics);
   }
   free(inputs);
   free(mixing);

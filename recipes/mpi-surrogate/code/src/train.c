@@ -165,7 +165,7 @@ static void write_results(const struct training* options,
 static void run(const struct training* options) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  FILE* metrics = rank == 0 ? open_metrics() : NULL;
+  if (rank == 0) open_metrics();
   struct data data = load(options->data, rank);
   double* predicted = allocate((size_t)data.validate, sizeof(double));
   struct ridge ridge;
@@ -188,31 +188,23 @@ static void run(const struct training* options) {
     const double wall = MPI_Wtime() - start;
     if (!isfinite(loss)) fail(1, "the loss of epoch %d is not finite", epoch + 1);
     error = validation_error(&data, predict_network, &network, predicted);
-    if (metrics != NULL) {
-      fprintf(metrics,
-              "{\"step\": %d, \"epoch\": %d, \"loss\": %.17g, \"validation_error\": %.17g, "
-              "\"epoch_time\": %.17g}\n",
-              step,
-              epoch + 1,
-              loss,
-              error,
-              wall);
+    if (rank == 0) {
+      const sabath_log_value values[] = {sabath_log_real("loss", loss),
+                                         sabath_log_real("validation_error", error),
+                                         sabath_log_real("epoch_time", wall)};
+      report_metrics(values, 3, step, epoch + 1);
     }
   }
   if (rank == 0) {
-    if (metrics != NULL) {
-      fprintf(metrics,
-              "{\"surrogate_error\": %.17g, \"ridge_error\": %.17g, \"mean_error\": %.17g}\n",
-              error,
-              ridge_error,
-              mean_error);
-    }
+    const sabath_log_value values[] = {sabath_log_real("surrogate_error", error),
+                                       sabath_log_real("ridge_error", ridge_error),
+                                       sabath_log_real("mean_error", mean_error)};
+    report_metrics(values, 3, SABATH_LOG_NONE, SABATH_LOG_NONE);
     write_results(options, &data, &network, &ridge, predicted);
     printf("error of the network %.3f, of the quadratic fit %.3f, of the mean %.3f\n",
            error,
            ridge_error,
            mean_error);
-    close_metrics(metrics);
   }
   network_end(&network);
   free(gradient);

@@ -148,7 +148,7 @@ int run(const Options& options) {
   const std::filesystem::path folder = options.output;
   std::filesystem::create_directories(folder, failure);
   if (failure) throw Error(options.output + ": cannot be made: " + failure.message());
-  Metrics metrics = Metrics::from_environment();
+  open_metrics();
   const Truth truth = read_truth(options.truth);
   const std::size_t bubbles = truth.final_theta.size();
   if (bubbles != held_out_bubbles.size()) {
@@ -208,14 +208,13 @@ int run(const Options& options) {
   for (const Entry& solver : solvers)
     most = std::fmax(most, solver.cost);
   const double ratio = (reached ? coarse : most) / best.cost;
-  metrics.report({{"forecast_error", best.error},
+  report_metrics({{"forecast_error", best.error},
                   {"forecast_top_error", best.top},
                   {"forecast_persistence", entries[0].error},
                   {"forecast_nearest", entries[1].error},
                   {"forecast_linear", entries[2].error},
                   {"forecast_cost", best.cost},
                   {"cost_ratio", ratio}});
-  metrics.flush();
   write_forecast((folder / "forecast.h5").string(), truth, fields[3], best);
 
   entries.insert(entries.end(), solvers.begin(), solvers.end());

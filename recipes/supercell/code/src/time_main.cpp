@@ -47,7 +47,7 @@ double median(std::vector<double> values) {
 }
 
 int run(const Options& options) {
-  Metrics metrics = Metrics::from_environment();
+  open_metrics();
   const Dataset dataset = read_dataset(options.data);
   const Surrogate surrogate = read_weights(options.weights, dataset.experiment);
   const std::size_t held_out = dataset.with_role(Role::held_out).front();
@@ -88,9 +88,8 @@ int run(const Options& options) {
   const double simulation = median(simulation_times);
   const double forecast = median(surrogate_times);
   const double speedup = simulation / forecast;
-  metrics.report(
+  report_metrics(
       {{"simulation_time", simulation}, {"surrogate_time", forecast}, {"speedup", speedup}});
-  metrics.flush();
   std::printf(
       "%.0f s of flow: simulation %.4f s, surrogate %.4f s (median of %d, %d threads); the "
       "surrogate is %.2f times as fast%s, its error is %.2e\n",

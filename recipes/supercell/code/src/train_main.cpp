@@ -43,15 +43,14 @@ bool read_options(int count, const char* const* words, Options& options) {
   return true;
 }
 
-TrainingObserver observe(Metrics& metrics) {
-  const auto step = [&metrics](const StepReport& report) {
-    metrics.report(report.step, report.epoch, {{"loss", report.loss}});
+TrainingObserver observe() {
+  const auto step = [](const StepReport& report) {
+    report_metrics(report.step, report.epoch, {{"loss", report.loss}});
   };
-  const auto epoch = [&metrics](const EpochReport& report) {
-    metrics.report(report.step,
+  const auto epoch = [](const EpochReport& report) {
+    report_metrics(report.step,
                    report.epoch,
                    {{"validation_error", report.validation_error}, {"epoch_time", report.seconds}});
-    metrics.flush();
     std::printf("epoch %ld: loss %.6g, validation error %.4g, %.2f s\n",
                 report.epoch,
                 report.loss,
@@ -62,12 +61,11 @@ TrainingObserver observe(Metrics& metrics) {
   return {step, epoch};
 }
 
-void report(Metrics& metrics, const Forecast& forecast) {
-  metrics.report({{"one_step_error", forecast.surrogate_error[0]},
+void report(const Forecast& forecast) {
+  report_metrics({{"one_step_error", forecast.surrogate_error[0]},
                   {"ten_step_error", forecast.surrogate_error[9]},
                   {"one_step_persistence", forecast.persistence_error[0]},
                   {"ten_step_persistence", forecast.persistence_error[9]}});
-  metrics.flush();
   std::printf("held-out bubble, relative error of the surrogate (of persistence):\n");
   const std::size_t steps = forecast.surrogate_error.size();
   for (const std::size_t step : {std::size_t{1}, std::size_t{10}, steps}) {
@@ -85,11 +83,11 @@ int run(const Options& options) {
   if (failure) throw Error(options.output + ": cannot be made: " + failure.message());
   H5Writer weights((folder / "weights.h5").string());
   H5Writer predictions((folder / "predictions.h5").string());
-  Metrics metrics = Metrics::from_environment();
+  open_metrics();
   const Dataset dataset = read_dataset(options.data);
   Workers workers(options.threads);
 
-  const Surrogate surrogate = train(dataset, options.training, workers, observe(metrics));
+  const Surrogate surrogate = train(dataset, options.training, workers, observe());
   const std::size_t held_out = dataset.with_role(Role::held_out).front();
   const std::size_t last =
       std::min(static_cast<std::size_t>(options.rollout), dataset.experiment.snapshots - 1);
@@ -98,7 +96,7 @@ int run(const Options& options) {
   write_forecast(predictions, dataset, held_out, result);
   weights.commit();
   predictions.commit();
-  report(metrics, result);
+  report(result);
   return 0;
 }
 

@@ -1,6 +1,7 @@
 #include "commands.hpp"
 #include "commands/run/watching.hpp"
 #include "selected_runs.hpp"
+#include "show_points.hpp"
 
 #include <sabath/analysis/study_outcome.hpp>
 #include <sabath/analysis/whole_values.hpp>
@@ -31,6 +32,7 @@ namespace {
 struct ShowOptions {
   std::string name{};
   bool libraries = false;
+  std::string points{};
 };
 
 std::string line(std::string_view label, const std::string& text) {
@@ -296,6 +298,10 @@ int show_run(const ShowOptions& options, Workspace& workspace) {
   if (has_job) look_at_job(row, workspace);
   const home::RunFiles files(row.directory);
   if (const auto current = execution::read_current(files)) {
+    if (!options.points.empty()) {
+      workspace.answer(points_answer(current->series, options.points, workspace.json()));
+      return exit_done;
+    }
     batch::keep_accounting({{row.id, row.directory, row.batch, row.study, row.state, row.message}},
                            monitor_of(workspace),
                            workspace.observer(),
@@ -324,6 +330,11 @@ int show_run(const ShowOptions& options, Workspace& workspace) {
                   line("scheduler", accounting_text(batch::read_accounting(row.directory))) +
                   said_text(said) + line(is_archived ? "archive" : "folder", place));
     return exit_done;
+  }
+  if (!options.points.empty()) {
+    throw base::Error(base::ErrorKind::not_found,
+                      "run " + row.id + ": has no points yet",
+                      "points are collected when a run ends");
   }
   // Not finished, or lost: the plan and the status are what there is.
   if (workspace.json()) return answer_with(std::vector{row}, "", workspace);
@@ -399,6 +410,7 @@ bool show_documents(const std::string& kind,
 }
 
 int run_show(const ShowOptions& options, Workspace& workspace) {
+  if (!options.points.empty()) return show_run(options, workspace);
   if (names_a_run(options.name)) return show_run(options, workspace);
   if (show_study(options.name, workspace)) return exit_done;
   std::string guess;  // the nearest recipe or asset
@@ -428,6 +440,7 @@ void setup_show(OptionParser& app, Action& action) {
                   "a recipe, an asset, a run (id, unique prefix, @last) or a study (id); "
                   "recipe:NAME and asset:NAME name one of two")
       ->required();
+  command.add_option("--points", options.points, "of a run: all points of this metric");
   command.add_flag("--libraries", options.libraries, "of a run: list all that it had loaded");
 }
 

@@ -1,4 +1,5 @@
 #include "run.hpp"
+#include "sweep_values.hpp"
 #include "watching.hpp"
 
 #include <sabath/app/run_study.hpp>
@@ -20,7 +21,25 @@ namespace {
 
 using base::Error;
 
-/// "epochs=1,2,4", or "layers=64,64;128" for a list: typed as the recipe says.
+/// The values of "1,2,4", or "64,64;128" for a list, or '["a,b",""]'. `place` begins messages.
+std::vector<std::string> sweep_words(const std::string& text,
+                                     bool is_list,
+                                     const std::string& place) {
+  if (auto array = sweep_array(text)) return *std::move(array);
+  std::vector<std::string> words;
+  for (std::size_t from = 0, to = 0; to != std::string::npos; from = to + 1) {
+    to = text.find(is_list ? ';' : ',', from);
+    words.push_back(text.substr(from, to == std::string::npos ? to : to - from));
+    if (words.back().empty()) {
+      throw usage_error(place + "has an empty value",
+                        "values that are empty, or have a comma, can stand in a JSON array: "
+                        "'--sweep NAME=[\"\",\"a,b\"]'");
+    }
+  }
+  return words;
+}
+
+/// "epochs=1,2,4": typed as the recipe says.
 void add_sweep(const planning::RunRequest& request,
                const std::string& text,
                spec::ValueLists& lists) {
@@ -37,14 +56,7 @@ void add_sweep(const planning::RunRequest& request,
   std::vector<spec::ParameterValue>& values = lists[name];
   const spec::Parameter* const parameter = request.recipe.parameter(name);
   const bool is_list = parameter != nullptr && parameter->type == spec::ParameterType::list;
-  for (std::size_t from = sign + 1, to = 0; to != std::string::npos; from = to + 1) {
-    to = text.find(is_list ? ';' : ',', from);
-    const std::string word = text.substr(from, to == std::string::npos ? to : to - from);
-    if (word.empty()) {
-      throw usage_error(
-          place + "has an empty value",
-          "values that are empty, or have a comma, can stand in a study of the recipe");
-    }
+  for (const std::string& word : sweep_words(text.substr(sign + 1), is_list, place)) {
     try {
       values.push_back(
           planning::resolve_parameters(request.recipe, {{name, word}}, request.named).at(name));
@@ -264,6 +276,7 @@ void note_single_lists(const RunOptions& options,
     const std::string name = text.substr(0, text.find('='));
     const bool is_list = request.recipe.parameter(name)->type == spec::ParameterType::list;
     if (!is_list || text.find(';') != text.npos || text.find(',') == text.npos) continue;
+    if (sweep_array(text.substr(name.size() + 1))) continue;
     observer.note("--sweep: '" + base::printable(text) +
                   "' is one value, a list; ';' separates several lists");
   }
