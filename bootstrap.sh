@@ -15,12 +15,12 @@ debian_packages=(g++ cmake make ninja-build ccache pkg-config libcurl4-openssl-d
 debian_test_packages=(catch2 libcpp-httplib-dev hdf5-tools gfortran openssl git python3 man-db clang-format-14 clang-tidy-14
   python3-venv mold curl wget aria2 rsync openssh-client openssh-server git-lfs globus-gass-copy-progs globus-gridftp-server-progs
   nginx lmod tcl openmpi-bin libopenmpi-dev autoconf automake podman runc skopeo catatonit busybox-static squashfs-tools
-  slurmctld slurmd slurm-client slurmdbd munge mariadb-server-core mariadb-client-core libjemalloc2)
+  slurmctld slurmd slurm-client slurmdbd munge mariadb-server-core mariadb-client-core libjemalloc2 chromium)
 fedora_packages=(gcc-c++ cmake make ninja-build ccache pkgconf libcurl-devel openssl-devel sqlite-devel sqlitecpp-devel
   cli11-devel json-devel spdlog-devel fmt-devel hdf5-devel libarchive-devel zlib-devel hwloc-devel boost-devel xxhash-devel rapidjson-devel pcre2-devel yaml-cpp-devel)
 fedora_test_packages=(catch-devel cpp-httplib-devel gcc-gfortran openssl git python3 man-db clang-tools-extra
   mold curl wget aria2 rsync openssh-clients openssh-server git-lfs globus-gass-copy-progs globus-gridftp-server-progs nginx Lmod environment-modules
-  openmpi-devel autoconf automake squashfs-tools slurm slurm-slurmctld slurm-slurmd slurm-slurmdbd munge mariadb-server)
+  openmpi-devel autoconf automake squashfs-tools slurm slurm-slurmctld slurm-slurmd slurm-slurmdbd munge mariadb-server chromium)
 
 say() { printf '\n== %s\n' "$*"; }
 

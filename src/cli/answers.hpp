@@ -124,8 +124,6 @@ std::string json_answer(const std::vector<EnvironmentReport>& reports);
 /// What differs between two environments.
 std::string json_answer(const std::vector<std::string>& differences);
 std::string json_answer(const std::vector<execution::RunOutcome>& outcomes);
-/// The state of a study: the table of its runs, and how to continue; or JSON.
-std::string study_answer(const analysis::StudyOutcome& outcome, bool json);
 std::string json_answer(const std::vector<Check>& checks);
 /// What that wrote on another node. Throws Error{launch}.
 std::vector<Check> parse_checks(const std::string& text, const std::string& origin);
@@ -164,9 +162,6 @@ std::unique_ptr<base::Observer> event_lines(std::function<void(std::string_view 
 std::string json_result_line(const std::vector<assets::FetchedAsset>& assets,
                              const std::vector<FailedFetch>& failed,
                              const std::optional<execution::RunOutcome>& applied = {});
-std::string json_dry_run(const spec::RunPlan& plan,
-                         const std::vector<spec::StudyPoint>& points,
-                         const std::optional<analysis::StudyPower>& power);
 /// {"error": {"kind": ..., "message": ..., "hint": ...}}, for stderr.
 std::string json_error(const base::Error& error);
 

@@ -28,11 +28,6 @@ ordered_json row_json(const catalog::RunRow& row) {
           {"directory", row.directory}};
 }
 
-/// State of a point's newest run, in one word.
-std::string state_of(const analysis::PointOutcome& point) {
-  return point.run ? std::string(spec::to_string(point.run->state)) : std::string();
-}
-
 ordered_json head_json(const analysis::StudyOutcome& outcome) {
   return {{"study", outcome.plan.study_id},
           {"recipe", outcome.plan.recipe_name},
@@ -47,6 +42,10 @@ ordered_json head_json(const analysis::StudyOutcome& outcome) {
 }
 
 }  // namespace
+
+std::string state_word(const analysis::PointOutcome& point) {
+  return point.run ? std::string(spec::to_string(point.run->state)) : std::string();
+}
 
 nlohmann::ordered_json point_json(const spec::StudyPoint& point) {
   ordered_json json = {{"set", point.set}, {"repetition", point.repetition}};
@@ -126,7 +125,7 @@ std::string json_answer(const analysis::StudyOutcome& outcome) {
     ordered_json run = point_json(outcome.plan.points[i]);
     run["point"] = i;
     run["tries"] = outcome.points[i].runs;
-    run["state"] = state_of(outcome.points[i]);
+    run["state"] = state_word(outcome.points[i]);
     if (const auto& newest = outcome.points[i].run) {
       run["id"] = newest->run_id;
       run["message"] = newest->message;

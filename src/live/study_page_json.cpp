@@ -22,7 +22,7 @@ using nlohmann::ordered_json;
 using spec::RunState;
 
 constexpr std::size_t most_studies = 50;
-constexpr std::size_t most_metrics = 12;
+constexpr std::size_t most_study_metrics = 12;
 
 std::map<std::string, std::uint64_t> states_of(const catalog::RunFacets& runs,
                                                const std::string& id,
@@ -57,7 +57,7 @@ ordered_json metrics_json(const std::vector<catalog::RunMetric>& metrics) {
       const std::string name = metric.stream + "/" + metric.name;
       const bool is_directed = !metric.performance && metric.better != spec::Better::none;
       const bool is_new = std::ranges::find(known, name) == known.end();
-      if (is_directed != directed || !is_new || known.size() == most_metrics) continue;
+      if (is_directed != directed || !is_new || known.size() == most_study_metrics) continue;
       known.push_back(name);
       all.push_back({{"name", name},
                      {"unit", metric.unit},

@@ -4,6 +4,7 @@
 #include "site.hpp"
 
 #include <sabath/base/error.hpp>
+#include <sabath/serve/server.hpp>
 
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/ip/tcp.hpp>

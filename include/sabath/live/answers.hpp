@@ -36,6 +36,8 @@ std::string json_answer(const spec::RunRecord& record,
 std::string json_answer(const analysis::StudyOutcome& outcome);
 /// Studies without their runs.
 std::string json_answer(const std::vector<analysis::StudyOutcome>& studies);
+/// State of a point's newest run, in one word; empty without one.
+std::string state_word(const analysis::PointOutcome& point);
 nlohmann::ordered_json point_json(const spec::StudyPoint& point);
 
 /// A study whose runs are all watched.

@@ -352,8 +352,8 @@ bool show_study(const std::string& name, Workspace& workspace) {
   const auto ids = home::study_ids(workspace.folders().studies());
   if (std::ranges::find(ids, name) == ids.end()) return false;
   const home::StudyFiles files(workspace.folders().studies() / name);
-  workspace.answer(
-      study_answer(analysis::look_at_study(files, workspace.folders()), workspace.json()));
+  const auto outcome = analysis::look_at_study(files, workspace.folders());
+  answer_with(outcome, live::study_text(outcome), workspace);
   return true;
 }
 

@@ -5,6 +5,7 @@
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/batch/submit_runs.hpp>
 #include <sabath/compare/statistical_power.hpp>
+#include <sabath/live/study_text.hpp>
 #include <sabath/planning/expand_study.hpp>
 #include <sabath/report/text.hpp>
 #include <sabath/spec/shown_value.hpp>
@@ -184,7 +185,7 @@ int show_dry_run(const RunOptions& options,
   std::optional<analysis::StudyPower> power;
   if (asks_for_study(options)) power = power_of(request, points, workspace);
   if (workspace.json()) {
-    workspace.answer(json_dry_run(plan, points, power));
+    workspace.answer(live::json_dry_run(plan, points, power));
     return exit_done;
   }
   const std::vector<std::string> varied = planning::varied_parameters(points);

@@ -141,7 +141,7 @@ int answer_study(const CarriedOut& made, Workspace& workspace) {
     workspace.answer(workspace.json() ? live::status_json(runs) : watch_text(runs, false, studies));
     return workspace.stop().stop_requested() ? exit_interrupted : exit_done;
   }
-  workspace.answer(study_answer(made.study, workspace.json()));
+  answer_with(made.study, live::study_text(made.study), workspace);
   int status = exit_done;
   for (const analysis::PointOutcome& point : made.study.points) {
     // Fewer runs than requested are a failure, whatever the others say.

@@ -15,7 +15,6 @@
 #include <sabath/home/study_files.hpp>
 
 #include <algorithm>
-#include <array>
 #include <set>
 
 namespace sabath::cli {
@@ -151,14 +150,6 @@ bool is_over(const launch::JobView& view) {
   if (view.phase == spec::JobPhase::unknown) return !view.is_unheard && view.state.empty();
   return view.phase != spec::JobPhase::pending && view.phase != spec::JobPhase::running;
 }
-
-constexpr std::array in_order{RunState::ok,
-                              RunState::failed,
-                              RunState::interrupted,
-                              RunState::lost,
-                              RunState::unknown,
-                              RunState::running,
-                              RunState::planned};
 
 std::string detail_of(const batch::WatchedRun& run) {
   const std::string text = base::printable(run.detail);
@@ -395,27 +386,6 @@ std::string cancel_job(const std::string& job, const spec::Site& site, Workspace
   } catch (const base::Error& error) {
     return "job " + job + " could not be cancelled: " + error.what();
   }
-}
-
-std::string counts_line(const std::map<RunState, std::size_t>& counts,
-                        const std::string& why_planned,
-                        std::size_t left) {
-  std::size_t all = left;
-  for (const auto& [state, number] : counts)
-    all += number;
-  std::vector<std::string> parts;
-  const auto add = [&](std::size_t number, const std::string& what) {
-    if (number > 0) parts.push_back(" " + std::to_string(number) + " " + what);
-  };
-  for (const RunState state : in_order) {
-    const auto found = counts.find(state);
-    const bool has_reason = state == RunState::planned && !why_planned.empty();
-    if (found == counts.end()) continue;
-    add(found->second,
-        std::string(spec::to_string(state)) + (has_reason ? " (" + why_planned + ")" : ""));
-  }
-  add(left, "not run");
-  return base::counted(all, "run") + ":" + base::joined(parts, ",");
 }
 
 std::string counts_line(const std::vector<batch::WatchedRun>& runs, std::size_t left) {

@@ -6,6 +6,7 @@
 #include <sabath/batch/run_watch.hpp>
 #include <sabath/catalog/catalog.hpp>
 #include <sabath/live/answers.hpp>
+#include <sabath/live/study_text.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -75,9 +76,7 @@ std::string cancel_job(const std::string& job, const spec::Site& site, Workspace
 
 /// "20 runs: 3 ok, 4 running, 12 planned (waits: PENDING (Resources)), 1 not run".
 std::string counts_line(const std::vector<batch::WatchedRun>& runs, std::size_t left = 0);
-std::string counts_line(const std::map<spec::RunState, std::size_t>& counts,
-                        const std::string& why_planned,
-                        std::size_t left);
+using live::counts_line;
 /// The counts of each study, or of some runs "of study X", and of the runs without one, and the
 /// runs that somebody should look at. Runs that wait for what usually does not pass by itself come
 /// first. All runs with `every`.

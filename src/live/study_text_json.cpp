@@ -1,12 +1,12 @@
-#include "answers.hpp"
-#include "commands/run/watching.hpp"
-
 #include <sabath/analysis/whole_values.hpp>
 #include <sabath/base/clock.hpp>
 #include <sabath/base/file_end.hpp>
 #include <sabath/base/text/json_reader.hpp>
+#include <sabath/base/text/pieces.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/execution/current_record.hpp>
+#include <sabath/live/answers.hpp>
+#include <sabath/live/study_text.hpp>
 #include <sabath/planning/expand_study.hpp>
 #include <sabath/report/text.hpp>
 #include <sabath/spec/run_record.hpp>
@@ -15,21 +15,25 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <map>
 
-namespace sabath::cli {
+namespace sabath::live {
 namespace {
 
 using nlohmann::ordered_json;
 using spec::RunState;
 
-constexpr std::size_t most_metrics = 4;
+constexpr std::size_t most_table_metrics = 4;
 constexpr std::size_t most_problems = 10;
 
-/// Where a point's newest run stands, in one word.
-std::string state_of(const analysis::PointOutcome& point) {
-  return point.run ? std::string(spec::to_string(point.run->state)) : std::string();
-}
+constexpr std::array in_order{RunState::ok,
+                              RunState::failed,
+                              RunState::interrupted,
+                              RunState::lost,
+                              RunState::unknown,
+                              RunState::running,
+                              RunState::planned};
 
 const spec::MetricSummary* summary_of(const spec::RunRecord& record, const std::string& name) {
   const auto found = std::ranges::find(record.metrics, name, &spec::MetricSummary::name);
@@ -54,7 +58,7 @@ std::vector<Shown> shown_metrics(const spec::RunRecord& record) {
     for (const spec::MetricSummary& metric : record.metrics) {
       const bool is_new =
           std::ranges::none_of(shown, [&](const Shown& one) { return one.name == metric.name; });
-      if (place_of(metric) == place && is_new && shown.size() < most_metrics)
+      if (place_of(metric) == place && is_new && shown.size() < most_table_metrics)
         shown.push_back({metric.name, metric.performance, metric.judge});
     }
   }
@@ -91,7 +95,7 @@ std::string table_text(const analysis::StudyOutcome& outcome) {
     const auto& seed =
         current && current->record.seed.value ? current->record.seed.value : asked.seed;
     cells.push_back(seed ? std::to_string(*seed) : "");
-    cells.push_back(point.run ? state_of(point) : "not run");
+    cells.push_back(point.run ? state_word(point) : "not run");
     if (!current) continue;
     const spec::WholeSummaries whole =
         analysis::whole_values_of(current->record.metrics, current->series);
@@ -195,6 +199,27 @@ ordered_json power_json(const analysis::StudyPower& power) {
 
 }  // namespace
 
+std::string counts_line(const std::map<RunState, std::size_t>& counts,
+                        const std::string& why_planned,
+                        std::size_t left) {
+  std::size_t all = left;
+  for (const auto& [state, number] : counts)
+    all += number;
+  std::vector<std::string> parts;
+  const auto add = [&](std::size_t number, const std::string& what) {
+    if (number > 0) parts.push_back(" " + std::to_string(number) + " " + what);
+  };
+  for (const RunState state : in_order) {
+    const auto found = counts.find(state);
+    const bool has_reason = state == RunState::planned && !why_planned.empty();
+    if (found == counts.end()) continue;
+    add(found->second,
+        std::string(spec::to_string(state)) + (has_reason ? " (" + why_planned + ")" : ""));
+  }
+  add(left, "not run");
+  return base::counted(all, "run") + ":" + base::joined(parts, ",");
+}
+
 std::string json_dry_run(const spec::RunPlan& plan,
                          const std::vector<spec::StudyPoint>& points,
                          const std::optional<analysis::StudyPower>& power) {
@@ -213,7 +238,7 @@ std::string json_dry_run(const spec::RunPlan& plan,
   }
   ordered_json all = ordered_json::array();
   for (const spec::StudyPoint& point : points)
-    all.push_back(live::point_json(point));
+    all.push_back(point_json(point));
   ordered_json answer = {{"schema", 1}, {"runs", points.size()}};
   if (plan.task) answer["task"] = *plan.task;
   answer.update(ordered_json{{"parameters", parameters}, {"stages", stages}, {"points", all}});
@@ -221,8 +246,8 @@ std::string json_dry_run(const spec::RunPlan& plan,
   return base::pretty_json(answer);
 }
 
-std::string study_answer(const analysis::StudyOutcome& outcome, bool json) {
-  return json ? json_answer(outcome) : text_of(outcome);
+std::string study_text(const analysis::StudyOutcome& outcome) {
+  return text_of(outcome);
 }
 
-}  // namespace sabath::cli
+}  // namespace sabath::live
