@@ -43,7 +43,8 @@ std::map<std::string, Box> boxes_of(const std::vector<ReportStage>& stages) {
 }
 
 std::string class_of(const ReportStage& stage) {
-  for (const char* state : {"failed", "interrupted", "skipped", "ok", "reused", "not_due"}) {
+  for (const char* state :
+       {"failed", "stopped", "interrupted", "skipped", "ok", "reused", "not_due"}) {
     if (stage.states.contains(state)) return std::string("stage ") + state;
   }
   return "stage";

@@ -154,6 +154,7 @@ bool is_over(const launch::JobView& view) {
 
 constexpr std::array in_order{RunState::ok,
                               RunState::failed,
+                              RunState::stopped,
                               RunState::interrupted,
                               RunState::lost,
                               RunState::unknown,
