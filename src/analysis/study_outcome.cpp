@@ -76,7 +76,7 @@ std::size_t StudyOutcome::count(RunState state) const {
 }
 
 std::size_t StudyOutcome::open() const {
-  return points.size() - count(RunState::ok) - count(RunState::failed);
+  return points.size() - count(RunState::ok) - count(RunState::failed) - count(RunState::stopped);
 }
 
 void PointOutcome::add(execution::RunOutcome one) {

@@ -297,7 +297,8 @@ CheckCase incomplete(const catalog::RunRow& row) {
   one.kind = CaseKind::run;
   one.name = row.id;
   one.wall_s = row.wall_s;
-  one.verdict = row.state == spec::RunState::failed ? Verdict::fail : Verdict::inconclusive;
+  const bool is_bad = row.state == spec::RunState::failed || row.state == spec::RunState::stopped;
+  one.verdict = is_bad ? Verdict::fail : Verdict::inconclusive;
   one.reason = fmt::format("the run is '{}'{}{}",
                            spec::to_string(row.state),
                            row.message.empty() ? "" : ": ",

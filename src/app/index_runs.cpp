@@ -281,9 +281,12 @@ ReindexReport fill(catalog::Catalog& catalog,
   return report;
 }
 
-void take_notes(catalog::Catalog& catalog, const fs::path& runs, base::Observer& observer) {
+/// Returns the directories of the runs that were read.
+std::vector<fs::path> take_notes(catalog::Catalog& catalog,
+                                 const fs::path& runs,
+                                 base::Observer& observer) {
   const fs::path inbox = runs / ".inbox";
-  if (notes_in(inbox).empty()) return;
+  if (notes_in(inbox).empty()) return {};
   catalog::Catalog::Transaction transaction(catalog);
   // Another process may have taken them: of many runs that end at once each is read once.
   const std::vector<fs::path> notes = notes_in(inbox);
@@ -296,12 +299,14 @@ void take_notes(catalog::Catalog& catalog, const fs::path& runs, base::Observer&
   folders.erase(std::unique(folders.begin(), folders.end()), folders.end());
   const Batch batch = read_batch(folders.data(), folders.size(), false);
   std::set<fs::path> unreadable;
+  std::vector<fs::path> news;
   for (std::size_t i = 0; i < folders.size(); ++i) {
     if (batch[i].problem) {
       observer.warn(batch[i].problem->what(), batch[i].problem->hint());
       unreadable.insert(folders[i].filename());
     } else if (batch[i].run) {
       put_run(catalog, *batch[i].run, folders[i], observer);
+      news.push_back(folders[i]);
     } else if (std::error_code code; !fs::exists(folders[i], code) && !code) {
       catalog.forget_run(folders[i].filename().string());
     }
@@ -312,6 +317,7 @@ void take_notes(catalog::Catalog& catalog, const fs::path& runs, base::Observer&
     if (!unreadable.contains(notes[i].stem()) && file_at(notes[i]) == files[i])
       ::unlink(notes[i].c_str());
   }
+  return news;
 }
 
 }  // namespace
@@ -319,10 +325,11 @@ void take_notes(catalog::Catalog& catalog, const fs::path& runs, base::Observer&
 void index_inbox(catalog::Catalog& catalog,
                  const fs::path& runs,
                  base::Clock& clock,
-                 base::Observer& observer) {
+                 base::Observer& observer,
+                 const OnNews& on_news) {
   // What was known is older than what came. The time is taken again: others plan runs meanwhile.
   const std::string newest = catalog.newest_place(clock.now());
-  take_notes(catalog, runs, observer);
+  std::vector<fs::path> news = take_notes(catalog, runs, observer);
   catalog.place_future_runs(newest, clock.now());
   home::WrittenBatches is_written;
   for (const auto state : {spec::RunState::planned, spec::RunState::running}) {
@@ -341,20 +348,27 @@ void index_inbox(catalog::Catalog& catalog,
         put_said(catalog, row.id, run->record->tags, run->said);
       } else if (run->status.state != row.state) {
         catalog.put_state(row.id, run->status.state, run->status.message);
+      } else {
+        continue;
       }
+      news.emplace_back(row.directory);
     }
   }
+  if (!on_news) return;
+  for (const fs::path& run : news)
+    on_news(run);
 }
 
 ReindexReport reindex(catalog::Catalog& catalog,
                       const fs::path& runs,
                       base::Clock& clock,
                       base::Observer& observer,
-                      std::stop_token stop) {
+                      std::stop_token stop,
+                      const OnNews& on_news) {
   catalog::Catalog::Transaction transaction(catalog);
   const ReindexReport report = fill(catalog, runs, clock, observer, stop);
   transaction.commit();
-  index_inbox(catalog, runs, clock, observer);
+  index_inbox(catalog, runs, clock, observer, on_news);
   return report;
 }
 
@@ -362,7 +376,8 @@ std::unique_ptr<catalog::Catalog> open_catalog(const fs::path& file,
                                                const fs::path& runs,
                                                base::Clock& clock,
                                                base::Observer& observer,
-                                               std::stop_token stop) {
+                                               std::stop_token stop,
+                                               const OnNews& on_news) {
   const auto open = [&] {
     auto catalog = std::make_unique<catalog::Catalog>(file);
     if (!catalog->is_filled()) {
@@ -372,7 +387,7 @@ std::unique_ptr<catalog::Catalog> open_catalog(const fs::path& file,
       transaction.commit();
     }
     try {
-      index_inbox(*catalog, runs, clock, observer);
+      index_inbox(*catalog, runs, clock, observer, on_news);
     } catch (const Error& error) {
       // On a full disk, or in another user's home, the catalog can be read all the same.
       if (error.kind() != base::ErrorKind::storage) throw;

@@ -33,6 +33,7 @@ int status_of(spec::RunState state) {
     case spec::RunState::ok:
       return 0;
     case spec::RunState::failed:
+    case spec::RunState::stopped:
       return failed;
     case spec::RunState::interrupted:
       return interrupted;

@@ -24,7 +24,7 @@ bool is_requested(const RunRow& run) {
 
 /// A run has ended when it has a record; one that was imported never ran.
 constexpr const char* has_ended =
-    "run.ended <> '' and run.state in ('ok', 'failed', 'interrupted', 'lost')";
+    "run.ended <> '' and run.state in ('ok', 'failed', 'interrupted', 'lost', 'stopped')";
 
 const Condition every_run{"1", {}};
 

@@ -260,8 +260,8 @@ class Writer {
     refuse_order(term, "states");
     refuse_contains(term, "states");
     if (!spec::parse_enum<spec::RunState>(term.value)) {
-      const std::vector<std::string> states{
-          "planned", "running", "ok", "failed", "interrupted", "lost", "unknown", "imported"};
+      const auto words = spec::words_of(spec::RunState());
+      const std::vector<std::string> states(words.begin(), words.end());
       refuse(term,
              "'" + printable(term.value) + "' is not a state",
              base::did_you_mean(term.value, states, "states are " + base::joined(states, ", ")));

@@ -33,10 +33,11 @@ constexpr std::array<std::pair<spec::Verdict, ExitStatus>, 4> verdicts{
      {spec::Verdict::not_comparable, exit_not_comparable}}};
 
 /// Of all other states nobody knows the end.
-constexpr std::array<std::pair<spec::RunState, ExitStatus>, 4> states{
+constexpr std::array<std::pair<spec::RunState, ExitStatus>, 5> states{
     {{spec::RunState::ok, exit_done},
      {spec::RunState::imported, exit_done},
      {spec::RunState::failed, exit_no},
+     {spec::RunState::stopped, exit_no},
      {spec::RunState::interrupted, exit_interrupted}}};
 
 const Kind& row_of(ErrorKind kind) {

@@ -36,9 +36,10 @@ class FetchServices {
   /// Says whether there is a login for a host: of credentials.json or of the user's .netrc.
   std::function<bool(std::string_view scheme, std::string_view host)> login_lookup();
 
- private:
+  /// By host, from credentials.json.
   fetch::CredentialStore& credentials();
 
+ private:
   spec::Configuration configuration_;
   std::filesystem::path folder_;
   const home::Sites& sites_;

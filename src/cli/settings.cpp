@@ -71,11 +71,14 @@ spec::Configuration read_configuration(const fs::path& folder) {
   spec::Configuration configuration = spec::parse_configuration(*text, path.string());
   const spec::EnvironmentSettings& environments = configuration.environments;
   const bool trusts = !environments.trusted_owners.empty() || !environments.trusted_groups.empty();
-  if (configuration.fetchers.empty() && !trusts) return configuration;
+  const bool has_hooks = !configuration.hooks.empty();
+  if (configuration.fetchers.empty() && !trusts && !has_hooks) return configuration;
   if (const auto why = base::why_untrusted(path)) {
     throw usage_error(
         path.string() + ": " +
-            (trusts ? "names trusted owners of environments" : "defines fetchers") +
+            (trusts      ? "names trusted owners of environments"
+             : has_hooks ? "defines hooks"
+                         : "defines fetchers") +
             ", but cannot be trusted: " + *why,
         "sabath executes what the file names: use 'chmod go-w' on the file and its folders");
   }

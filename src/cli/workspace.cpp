@@ -109,8 +109,24 @@ execution::NodeSettings Workspace::node_settings() {
                                known_secrets(),
                                configuration().cache.largest_output,
                                configuration().runs.largest_log};
+  node.hooks = hook_settings();
   node.trust = trust();
   return node;
+}
+
+execution::HookSettings Workspace::hook_settings() {
+  return {configuration().hooks,
+          configuration().sendmail,
+          [this](std::string_view scheme, std::string_view host) {
+            return fetching().credentials().for_host(scheme, host);
+          }};
+}
+
+app::OnNews Workspace::on_news() {
+  if (configuration().hooks.empty()) return {};
+  return [this](const std::filesystem::path& run) {
+    execution::fire_seen(hook_settings(), run, processes_, observer());
+  };
 }
 
 const base::Trust& Workspace::trust() {
@@ -179,7 +195,8 @@ catalog::Catalog& Workspace::catalog_as_it_is() {
 catalog::Catalog& Workspace::catalog() {
   if (!catalog_) {
     base::make_directories(folders().home);
-    catalog_ = app::open_catalog(folders().catalog(), folders().runs(), clock_, observer_);
+    catalog_ =
+        app::open_catalog(folders().catalog(), folders().runs(), clock_, observer_, {}, on_news());
   }
   return *catalog_;
 }
@@ -194,7 +211,7 @@ void Workspace::index_runs() {
 }
 
 void Workspace::refresh_catalog() {
-  app::index_inbox(catalog(), folders().runs(), clock_, observer_);
+  app::index_inbox(catalog(), folders().runs(), clock_, observer_, on_news());
 }
 
 const home::Sites& Workspace::sites() {

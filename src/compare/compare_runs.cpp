@@ -188,7 +188,11 @@ spec::Comparison compare_runs(const Side& a,
   std::vector<std::string> not_evaluated = metrics.not_evaluated;
   not_evaluated.insert(
       not_evaluated.end(), outputs.not_evaluated.begin(), outputs.not_evaluated.end());
-  const auto incomplete = judge_completeness(a, b);
+  auto incomplete = judge_completeness(a, b);
+  if (incomplete) {
+    if (auto differs = judge_stopped(a, b, judged_of(metrics, {}), required))
+      incomplete = std::move(differs);
+  }
   set_result(comparison,
              incomplete ? *incomplete : judge_items(judged, not_evaluated, required, first));
   comparison.metrics = items_of(std::move(metrics));

@@ -1,5 +1,5 @@
-#include "arrays/value_differences.hpp"
 #include "result_items.hpp"
+#include "verdict.hpp"
 
 #include <sabath/compare/compare_so_far.hpp>
 
@@ -9,23 +9,6 @@
 
 namespace sabath::compare {
 namespace {
-
-/// The first place that breaks `required` among the records of both.
-std::optional<spec::Divergence> first_break(spec::ItemComparison item, spec::Rung required) {
-  item.structure.clear();
-  item.missing = 0;
-  const auto strongest = strongest_rung(item);
-  if (strongest && *strongest >= required) return std::nullopt;
-  switch (required) {
-    case spec::Rung::bitwise:
-      return item.first_bitwise;
-    case spec::Rung::ulp:
-      return item.first_ulp;
-    case spec::Rung::tolerance:
-      break;
-  }
-  return item.first_tolerance;
-}
 
 MetricSoFar so_far(Finding finding, spec::Rung required) {
   MetricSoFar metric;

@@ -1,5 +1,7 @@
 #include "verdict.hpp"
 
+#include "arrays/value_differences.hpp"
+
 #include <sabath/spec/run_record.hpp>
 #include <sabath/spec/shown_value.hpp>
 
@@ -119,6 +121,47 @@ std::optional<Judgement> judge_completeness(const Side& a, const Side& b) {
 
   return Judgement{spec::Verdict::inconclusive,
                    fmt::format("{}: only complete runs are judged", fmt::join(reasons, " and "))};
+}
+
+std::optional<Judgement> judge_stopped(const Side& a,
+                                       const Side& b,
+                                       const std::vector<const Finding*>& judged,
+                                       const Requirement& required) {
+  const auto is_judged = [](const Side& side) {
+    const spec::RunState state = side.record.state;
+    return state == spec::RunState::ok || state == spec::RunState::stopped;
+  };
+  const bool has_stopped =
+      a.record.state == spec::RunState::stopped || b.record.state == spec::RunState::stopped;
+  if (!has_stopped || !is_judged(a) || !is_judged(b) || required.or_envelope) return std::nullopt;
+  for (const Finding* finding : judged) {
+    if (!first_break(finding->item, required.rung)) continue;
+    spec::ItemComparison item = finding->item;
+    item.structure.clear();  // records after the stop do not count
+    const bool is_a = a.record.state == spec::RunState::stopped;
+    return Judgement{spec::Verdict::fail,
+                     fmt::format("{}; {}; run {} was stopped before its end",
+                                 breach(item, required.rung),
+                                 required_text(required),
+                                 (is_a ? a : b).record.run_id)};
+  }
+  return std::nullopt;
+}
+
+std::optional<spec::Divergence> first_break(spec::ItemComparison item, spec::Rung required) {
+  item.structure.clear();
+  item.missing = 0;
+  const auto strongest = strongest_rung(item);
+  if (strongest && *strongest >= required) return std::nullopt;
+  switch (required) {
+    case spec::Rung::bitwise:
+      return item.first_bitwise;
+    case spec::Rung::ulp:
+      return item.first_ulp;
+    case spec::Rung::tolerance:
+      break;
+  }
+  return item.first_tolerance;
 }
 
 Requirement required_rung(const PairToCompare& pair, spec::Repetition repetition) {

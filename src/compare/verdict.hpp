@@ -36,6 +36,15 @@ struct Judgement {
 /// INCONCLUSIVE where a run is not complete; nothing where both are.
 std::optional<Judgement> judge_completeness(const Side& a, const Side& b);
 
+/// First place among the records of both sides that breaks the rung; nothing: they hold it.
+std::optional<spec::Divergence> first_break(spec::ItemComparison item, spec::Rung required);
+
+/// FAIL where a record of both sides differs, and one of them was stopped; else nothing.
+std::optional<Judgement> judge_stopped(const Side& a,
+                                       const Side& b,
+                                       const std::vector<const Finding*>& judged,
+                                       const Requirement& required);
+
 /// Verdict on a pair that must not be compared: "parameter learning_rate differs ...".
 Judgement not_comparable(const std::vector<spec::FacetDifference>& forbidden);
 

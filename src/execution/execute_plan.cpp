@@ -8,6 +8,7 @@
 #include "run_stages.hpp"
 #include "stage_runner.hpp"
 #include "status_observer.hpp"
+#include "stop/run_stop.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
@@ -15,6 +16,7 @@
 #include <sabath/env/container_command.hpp>
 #include <sabath/env/environment.hpp>
 #include <sabath/execution/execute_plan.hpp>
+#include <sabath/execution/run_hooks.hpp>
 #include <sabath/home/batch_files.hpp>
 #include <sabath/home/document_secrets.hpp>
 #include <sabath/home/run_files.hpp>
@@ -29,6 +31,7 @@
 #include <future>
 #include <list>
 #include <optional>
+#include <thread>
 
 namespace sabath::execution {
 namespace {
@@ -172,8 +175,33 @@ class Execution {
     if (lease_.attempt() > 1) home::announce(files.directory(), home::RunEvent::planned);
     if (node.batch)
       home::BatchFiles(node.batch->folder).note_started(plan.run_id, lease_.attempt());
+    fire_started();
     builder_.record().state = RunState::ok;
     return true;
+  }
+
+  /// In the background: the stages do not wait for it.
+  void fire_started() {
+    if (context_.node.hooks.hooks.empty()) return;
+    const home::RunFiles& files = context_.files;
+    spec::HookReport report = report_on(context_.plan, files.read_status(), files.directory());
+    started_hooks_ = std::jthread([this, report = std::move(report)] { fire(report); });
+  }
+
+  void fire(const spec::HookReport& report) {
+    fire_hooks(
+        context_.node.hooks, spec::HookPlace::exec, report, context_.processes, context_.observer);
+  }
+
+  void fire_ended(const spec::RunRecord& record) {
+    if (started_hooks_.joinable()) started_hooks_.join();
+    if (context_.node.hooks.hooks.empty()) return;
+    spec::HookReport report = report_on(record, context_.files.directory());
+    const spec::HookEvent end = report.event;
+    report.event = spec::HookEvent::diverged;
+    if (has_diverged_) fire(report);
+    report.event = end;
+    fire(report);
   }
 
   fs::path step_record(std::size_t step) const {
@@ -248,6 +276,8 @@ class Execution {
     const NodeSettings& node = context_.node;
     spec::RunPlan& plan = context_.plan;
     spec::RunRecord& record = builder_.record();
+    RunStop run_stop(context_.recipe, finished_run());
+    const std::stop_callback pass_on(stop, [&] { run_stop.interrupt(); });
     watch_.emplace(context_, lease_.attempt());
     OutputStamps stamps;
     if (context_.earlier)
@@ -276,7 +306,8 @@ class Execution {
                                  context_.nodes(),
                                  plan,
                                  context_.files,
-                                 lease_.attempt()};
+                                 lease_.attempt(),
+                                 &run_stop};
       return run_stage(context, stage, slots, made, token);
     };
     const spec::HostFacts& host = record.hosts.front();
@@ -290,11 +321,18 @@ class Execution {
         capacity_for(context_.due(), plan, host),
         run,
         [&](const std::string& names) { lease_.set_stage(names); },
-        stop,
+        run_stop.token(),
         context_.earlier ? made_by(*context_.earlier) : MadeOutputs{}));
+    has_diverged_ = run_stop.has_diverged();
     provenance::note_changes(watch_->code(), plan, record);
     builder_.take_software(watch_->finish(record, stop));
     if (!lease_.is_superseded()) keep_outputs(stamps, stop);
+  }
+
+  /// The run that this one is compared with while it runs.
+  std::optional<FinishedRun> finished_run() const {
+    if (!context_.plan.stop_when_diverged) return std::nullopt;
+    return read_finished(context_.files.reference(), context_.recipe);
   }
 
   void keep_outputs(OutputStamps& stamps, const std::stop_token& stop) {
@@ -371,6 +409,7 @@ class Execution {
       context_.observer.warn(error.what(), error.hint());  // the record counts
     }
     if (node.batch) home::BatchFiles(node.batch->folder).note_ended(plan.run_id);
+    if (!comes_back) fire_ended(record);
   }
 
   ExecutionContext context_;
@@ -380,6 +419,8 @@ class Execution {
   NodeStorage resources_{context_, lease_};
   std::optional<StageWatch> watch_{};
   RecordBuilder builder_{context_, own_stop_.get_token()};
+  bool has_diverged_ = false;
+  std::jthread started_hooks_{};  ///< last: it uses all others
 };
 
 }  // namespace

@@ -112,9 +112,12 @@ class StagesInFlight {
     threads_.erase(stage);
     graph_.finish(stage, result.ok());
     made_[stages_[stage].name] = result.outputs;
-    if (!result.ok() && state_ == RunState::ok) {
-      const bool interrupted = result.record.state == "interrupted";
-      state_ = interrupted ? RunState::interrupted : RunState::failed;
+    const std::string& state = result.record.state;
+    if (state == "stopped" && (state_ == RunState::ok || state_ == RunState::interrupted)) {
+      state_ = RunState::stopped;
+      message_ = result.record.message;
+    } else if (!result.ok() && state_ == RunState::ok) {
+      state_ = state == "interrupted" ? RunState::interrupted : RunState::failed;
       message_ = "stage " + stages_[stage].name + ": " + result.record.message;
     }
     results_[stage] = std::move(result);
@@ -130,10 +133,14 @@ class StagesInFlight {
     if (stages_[stage].not_due) {
       record.message = *stages_[stage].not_due;
     } else {
-      record.message = by_failure ? "it needs stage " + stages_[*cause].name + ", which failed"
-                                  : "the run was interrupted";
+      record.message =
+          by_failure ? "it needs stage " + stages_[*cause].name + ", which failed" : interruption();
     }
     return record;
+  }
+
+  std::string interruption() const {
+    return state_ == RunState::stopped ? "the run was stopped" : "the run was interrupted";
   }
 
   StagesOutcome outcome() const {

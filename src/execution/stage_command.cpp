@@ -3,6 +3,7 @@
 #include "rank/failed_rank.hpp"
 #include "rank/rank_files.hpp"
 #include "stage_reads.hpp"
+#include "stop/stop_watch.hpp"
 
 #include <sabath/base/file.hpp>
 #include <sabath/base/process/passed_signals.hpp>
@@ -14,6 +15,8 @@
 #include <sabath/probe/memory_kills.hpp>
 
 #include <fmt/format.h>
+
+#include <memory>
 
 #include <signal.h>
 
@@ -156,10 +159,12 @@ class StageCommand {
     const auto kills = probe::memory_kills(context_.control_group);
     std::optional<base::SignalListener> listener;
     command.on_start = [&](int leader) { pass_signals_on(listener, leader); };
+    const auto watch = stop_watch();
     base::ProcessResult process =
         context_.software.run(stage.name, std::move(command), context_.processes, try_.stop);
     listener.reset();
     kept.reset();
+    const bool is_reached = watch && watch->finish(process.ok());
     take_end(process, record);
     if (!process.ok())
       record.message = how_it_ended(stage, try_.prefix, process, context_.directory(stage.name));
@@ -168,7 +173,28 @@ class StageCommand {
       record.message += ": runs.largest_log is " + base::format_bytes(context_.largest_log);
     if (!process.ok() && probe::memory_kills(context_.control_group) > kills)
       record.message += out_of_memory;
+    if (is_stopped(process, is_reached)) {
+      record.state = "stopped";
+      record.message = *context_.run_stop->reason();
+    }
     return process;
+  }
+
+  std::unique_ptr<StopWatch> stop_watch() const {
+    const std::string& stage = try_.stage.name;
+    if (context_.run_stop == nullptr || !StopWatch::is_needed(*context_.run_stop, stage))
+      return nullptr;
+    return std::make_unique<StopWatch>(
+        *context_.run_stop,
+        collect::StageFiles{
+            stage, context_.directory(stage), context_.files.outputs(stage), {}, {}},
+        context_.observer);
+  }
+
+  /// Whether a stop condition ended the command, or holds for all that it left (`is_reached`).
+  bool is_stopped(const base::ProcessResult& process, bool is_reached) const {
+    if (context_.run_stop == nullptr || !context_.run_stop->reason()) return false;
+    return process.end == base::ProcessEnd::stopped || (process.ok() && is_reached);
   }
 
   env::ContainerUse container_use(const std::filesystem::path& own) const {

@@ -3,6 +3,7 @@
 #include "keep_outputs.hpp"
 #include "record/run_software.hpp"
 #include "stage_reads.hpp"
+#include "stop/run_stop.hpp"
 
 #include <sabath/base/clock.hpp>
 #include <sabath/base/observer.hpp>
@@ -58,6 +59,7 @@ struct StageContext {
   const spec::RunPlan& plan;
   home::RunFiles files;
   int attempt = 1;
+  RunStop* run_stop = nullptr;  ///< nullptr: nothing stops it
 
   /// Returns the directory of a stage's logs and metrics.
   std::filesystem::path directory(const std::string& stage) const {

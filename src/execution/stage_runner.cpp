@@ -27,7 +27,7 @@ using base::Error;
 
 /// Adds a problem to what is known already.
 void add_problem(const std::string& problem, const std::string& hint, spec::StageRecord& record) {
-  if (record.state != "interrupted") record.state = "failed";
+  if (record.state != "interrupted" && record.state != "stopped") record.state = "failed";
   record.message += (record.message.empty() ? "" : "; ") + problem;
   if (record.log_tail.empty()) record.log_tail = hint;
 }
@@ -149,6 +149,7 @@ class StageRunner {
     std::vector<spec::StageTry> tries;
     for (;; ++one_.number) {
       const base::ProcessResult process = try_once(result);
+      if (result.record.state == "stopped") return;
       if (const auto removed = env::why_removed(context_.plan.environment_of(stage));
           removed && !process.ok()) {
         result.record.message += "; " + *removed;

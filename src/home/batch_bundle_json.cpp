@@ -241,6 +241,8 @@ Bundle make_bundle(const BatchFiles& files, const spec::BatchPlan& plan) {
     base::make_directories(root / "runs" / id);
     copy_all(run.plan(), root / "runs" / id / run.plan().filename());
     copy_all(run.status(), root / "runs" / id / run.status().filename());
+    if (one.stop_when_diverged)
+      copy_all(run.reference(), root / "runs" / id / run.reference().filename());
     std::error_code code;
     if (!fs::exists(root / "recipe", code)) copy_all(one.recipe_directory, root / "recipe");
   }

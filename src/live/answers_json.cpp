@@ -36,6 +36,7 @@ ordered_json head_json(const analysis::StudyOutcome& outcome) {
           {"points", outcome.points.size()},
           {"ok", outcome.count(RunState::ok)},
           {"failed", outcome.count(RunState::failed)},
+          {"stopped", outcome.count(RunState::stopped)},
           {"open", outcome.open()},
           {"count", spec::to_json(spec::count_runs(analysis::why_not_counted(outcome)))},
           {"command", outcome.plan.command}};

@@ -29,6 +29,7 @@ constexpr std::size_t most_problems = 10;
 
 constexpr std::array in_order{RunState::ok,
                               RunState::failed,
+                              RunState::stopped,
                               RunState::interrupted,
                               RunState::lost,
                               RunState::unknown,

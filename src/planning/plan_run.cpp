@@ -10,6 +10,7 @@
 #include <sabath/home/document_secrets.hpp>
 #include <sabath/home/run_files.hpp>
 #include <sabath/planning/plan_run.hpp>
+#include <sabath/planning/reference_run.hpp>
 #include <sabath/planning/stage_template.hpp>
 #include <sabath/probe/host_probe.hpp>
 #include <sabath/provenance/code_folder.hpp>
@@ -380,6 +381,7 @@ spec::RunPlan plan_run(const RunRequest& request,
   if (!request.repetition.run_id.empty()) plan.repeats = request.repetition.run_id;
   if (!request.repetition.environment_of.empty())
     plan.environment_from = request.repetition.environment_of;
+  if (!request.reference.empty()) plan.stop_when_diverged = request.reference.filename().string();
   plan.reproduce = again_command(request, plan, folders);
 
   plan.study_id = request.study.id;
@@ -402,6 +404,7 @@ spec::RunPlan plan_run(const RunRequest& request,
     plan.code_state = keep_code(request, directory, folders.state(), processes, stop);
     if (placement.slots) assign_slots(*placement.slots, plan);
     const home::RunFiles files(directory);
+    if (plan.stop_when_diverged) copy_reference(request.reference, files.reference());
     write_plan(files.plan(), plan, request.study.durability);
     spec::RunStatus status;
     home::stamp_process(status);

@@ -115,7 +115,8 @@ void set_headline(Document& document, const Report& report) {
     std::ranges::transform(document.verdict, document.verdict.begin(), [](char c) {
       return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
     });
-    document.mood = run.complete ? "good" : run.state == "failed" ? "bad" : "open";
+    const bool is_bad = run.state == "failed" || run.state == "stopped";
+    document.mood = run.complete ? "good" : is_bad ? "bad" : "open";
     document.reason = run.message.empty() ? "one run; nothing to compare it with" : run.message;
   } else if (report.pair) {
     set_verdict(document, report.pair->result, report.pair->reason);

@@ -62,7 +62,8 @@ struct StudyOutcome {
 
 /// Whether a point with such a newest run is done, unless failed ones are retried.
 inline bool is_settled(spec::RunState state) {
-  return state == spec::RunState::ok || state == spec::RunState::failed;
+  return state == spec::RunState::ok || state == spec::RunState::failed ||
+         state == spec::RunState::stopped;
 }
 
 /// Whether a run of a study has a status or a record. One without was interrupted while it was

@@ -6,10 +6,14 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <stop_token>
 
 namespace sabath::app {
+
+/// Called with the directory of each run whose news were indexed. Not for runs that were known.
+using OnNews = std::function<void(const std::filesystem::path& run_directory)>;
 
 /// Updates the catalog: indexes what the inbox names, and closes as `lost` the runs whose `exec` is
 /// provably gone. Quick when there is nothing to do. Warns of a run that cannot be read, and leaves
@@ -17,7 +21,8 @@ namespace sabath::app {
 void index_inbox(catalog::Catalog& catalog,
                  const std::filesystem::path& runs,
                  base::Clock& clock,
-                 base::Observer& observer);
+                 base::Observer& observer,
+                 const OnNews& on_news = {});
 
 struct ReindexReport {
   std::uint64_t indexed = 0;
@@ -29,7 +34,8 @@ ReindexReport reindex(catalog::Catalog& catalog,
                       const std::filesystem::path& runs,
                       base::Clock& clock,
                       base::Observer& observer,
-                      std::stop_token stop);
+                      std::stop_token stop,
+                      const OnNews& on_news = {});
 
 /// Returns the catalog with all runs, up to date. Makes it again from the run directories where it
 /// was removed or SQLite finds it damaged.
@@ -37,7 +43,8 @@ std::unique_ptr<catalog::Catalog> open_catalog(const std::filesystem::path& file
                                                const std::filesystem::path& runs,
                                                base::Clock& clock,
                                                base::Observer& observer,
-                                               std::stop_token stop = {});
+                                               std::stop_token stop = {},
+                                               const OnNews& on_news = {});
 
 /// Puts all documents into the catalog, so that `search` finds them. Warns of unreadable ones.
 void index_documents(catalog::Catalog& catalog,

@@ -2,6 +2,7 @@
 
 #include <sabath/base/trust.hpp>
 #include <sabath/cache/cache.hpp>
+#include <sabath/execution/run_hooks.hpp>
 #include <sabath/probe/host_probe.hpp>
 #include <sabath/spec/batch.hpp>
 #include <sabath/spec/configuration.hpp>
@@ -37,6 +38,7 @@ struct NodeSettings {
   std::optional<BatchPart> batch{};  ///< nothing: not started by a scheduler
   /// Part of the node that the run has, where the plan does not know it.
   std::optional<spec::ResourceSlots> slots{};
+  HookSettings hooks{};
   base::Trust trust{};  ///< owners whose environments are used
 };
 

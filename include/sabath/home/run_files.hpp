@@ -26,6 +26,8 @@ class RunFiles {
   std::filesystem::path status() const { return directory_ / "status.json"; }
   std::filesystem::path record() const { return directory_ / "record.json"; }
   std::filesystem::path series() const { return directory_ / "series.h5"; }
+  /// Folder of the record and the series of the run that it is compared with while it runs.
+  std::filesystem::path reference() const { return directory_ / "reference"; }
   /// Folder of later collections, each in a numbered subfolder.
   std::filesystem::path collections() const { return directory_ / "collect"; }
   std::filesystem::path outputs(std::string_view stage) const {

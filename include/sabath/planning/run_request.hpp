@@ -73,6 +73,8 @@ struct RunRequest {
   /// Inputs that are not here are an error.
   bool offline = false;
   std::string variant{};  ///< of the environment; empty: the site's choice, else the first
+  /// Folder of the finished run from which it must not diverge; empty: none.
+  std::filesystem::path reference{};
   /// Words of the `sabath` command that asks for the run; empty: those of `run`.
   std::vector<std::string> again{};
   Placement placement{};

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sabath/spec/hook.hpp>
+
 #include <nlohmann/json_fwd.hpp>
 
 #include <chrono>
@@ -93,6 +95,8 @@ struct Configuration {
   int connections_per_host = 0;                 ///< at most; 0: as the engine finds best
   std::map<std::string, std::string> prefer{};  ///< scheme -> name of the fetcher that gets it
   Endpoints endpoints{};
+  std::vector<Hook> hooks{};                    ///< on events of runs
+  std::string sendmail = "/usr/sbin/sendmail";  ///< that hooks use for mails
 
   bool operator==(const Configuration&) const = default;
 };

@@ -5,6 +5,7 @@
 #include <sabath/spec/metric.hpp>
 #include <sabath/spec/output_rule.hpp>
 #include <sabath/spec/parameter.hpp>
+#include <sabath/spec/stop_condition.hpp>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -119,6 +120,7 @@ struct Recipe {
   std::optional<Rung> require{};
   std::map<std::string, OutputRule> compare{};  ///< output path -> rule
   std::map<std::string, Study> studies{};
+  std::map<std::string, StopCondition> stop_if{};  ///< by metric; all are declared
 
   std::string text{};                 ///< the document as it was read
   std::filesystem::path directory{};  ///< where it lies; set when it is loaded

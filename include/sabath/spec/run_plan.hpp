@@ -116,6 +116,8 @@ struct RunPlan {
   std::optional<std::string> batch{};
   /// Run whose recipe and lock gave the environment, as `explain` mixes them; nothing: the own.
   std::optional<std::string> environment_from{};
+  /// Run, copied to `reference`, from which this one must not diverge; nothing: none.
+  std::optional<std::string> stop_when_diverged{};
 
   bool operator==(const RunPlan&) const = default;
   /// What a stage runs in.

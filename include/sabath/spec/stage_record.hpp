@@ -56,8 +56,9 @@ struct StageTry {
 
 struct StageRecord {
   std::string name{};
-  std::string state{};  ///< "ok", "failed", "interrupted", "skipped" (one that it needs failed, or
-                        ///< the run was interrupted), "reused" (from the cache), "not_due"
+  std::string state{};  ///< "ok", "failed", "stopped" (by a stop condition), "interrupted",
+                        ///< "skipped" (one that it needs failed, or the run was interrupted or
+                        ///< stopped), "reused" (from the cache), "not_due"
   std::vector<std::string> argv{};
   std::string started{};
   double wall_s = 0;

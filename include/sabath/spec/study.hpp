@@ -40,6 +40,7 @@ struct StudyPlan {
   std::optional<std::string> task{};  ///< of the recipe's tasks; nothing: stages without one
   std::optional<std::string> site{};  ///< whose scheduler executes the runs; nothing: this machine
   std::optional<int> pack{};          ///< runs in one job of it; nothing: 1
+  std::optional<std::string> stop_when_diverged{};  ///< as in RunPlan
 
   bool operator==(const StudyPlan&) const = default;
 };

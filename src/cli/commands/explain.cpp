@@ -54,9 +54,10 @@ std::optional<app::MadeRun> find_run(const std::string& tag, Workspace& workspac
        workspace.catalog().select("tag=" + tag, workspace.clock().now())) {
     std::error_code code;
     if (!std::filesystem::exists(run.directory, code)) continue;
+    const bool is_bad = run.state == spec::RunState::failed || run.state == spec::RunState::stopped;
     if (run.state == spec::RunState::ok) {
       found = app::MadeRun{run.directory, {}};
-    } else if (run.state == spec::RunState::failed && (!found || !found->problem.empty())) {
+    } else if (is_bad && (!found || !found->problem.empty())) {
       found = app::MadeRun{run.directory, problem_of(run.state, run.message)};
     }
   }

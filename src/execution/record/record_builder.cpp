@@ -9,9 +9,12 @@
 #include "run_steps.hpp"
 
 #include <sabath/base/process/variables.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/execution/session_digests.hpp>
 #include <sabath/probe/energy.hpp>
 #include <sabath/spec/job.hpp>
+
+#include <algorithm>
 
 namespace sabath::execution {
 
@@ -111,6 +114,13 @@ void RecordBuilder::collect_metrics() {
   if (is_ok() && plan.only_stage.empty()) {
     const auto missing = found.missing(context_.recipe.metrics);
     collected.notes.insert(collected.notes.end(), missing.begin(), missing.end());
+  }
+  for (const auto& [name, condition] : context_.recipe.stop_if) {
+    const std::string& metric = name;
+    if (std::ranges::find(found.metrics, metric, &spec::MetricSummary::name) != found.metrics.end())
+      continue;
+    collected.notes.push_back("stop_if: no stage reported '" + base::printable(name) +
+                              "', so that its conditions were not checked");
   }
   const std::string failed =
       base::variable_of(base::current_environment(), spec::job_setup_variable);

@@ -191,7 +191,7 @@ class Run:
 
     @property
     def state(self) -> str:
-        """`ok`, `failed`, `interrupted`, `lost`, `imported`; of a run without a record what its status file says."""
+        """`ok`, `failed`, `stopped`, `interrupted`, `lost`, `imported`; of a run without a record what its status file says."""
         if self._row is not None:
             return self._row["state"]
         if (self.folder / "record.json").is_file():

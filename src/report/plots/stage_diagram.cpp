@@ -43,8 +43,15 @@ std::map<std::string, Box> boxes_of(const std::vector<ReportStage>& stages) {
 }
 
 std::string class_of(const ReportStage& stage) {
-  for (const char* state :
-       {"failed", "interrupted", "running", "skipped", "ok", "reused", "not_due", "planned"}) {
+  for (const char* state : {"failed",
+                            "stopped",
+                            "interrupted",
+                            "running",
+                            "skipped",
+                            "ok",
+                            "reused",
+                            "not_due",
+                            "planned"}) {
     if (stage.states.contains(state)) return std::string("stage ") + state;
   }
   return "stage";

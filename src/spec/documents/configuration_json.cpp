@@ -71,6 +71,17 @@ void check_fetchers(const std::vector<ToolFetcher>& fetchers,
   }
 }
 
+void HookForm::check(Hook& hook, base::JsonReader& reader) {
+  const auto is_there = [&](const char* key) { return reader.optional(key).exists() ? 1 : 0; };
+  if (is_there("command") + is_there("post") + is_there("mail") != 1)
+    reader.problem("a hook has one of command, post and mail");
+  base::JsonReader command = reader.optional("command");
+  if (command.is_array() && (hook.command.empty() || hook.command.front().empty()))
+    command.problem("names no program");
+  constexpr std::chrono::minutes longest{10};
+  if (hook.timeout > longest) reader.optional("timeout").problem("must be at most 10m");
+}
+
 void GlobusForm::check(GlobusSettings& globus, base::JsonReader&) {
   std::map<std::string, std::string> paths;
   for (const auto& [here, there] : globus.paths)

@@ -148,6 +148,49 @@ struct EndpointsForm {
   static void check(Endpoints& endpoints, base::JsonReader& reader);
 };
 
+struct HookForm {
+  using Value = Hook;
+  template <class Io>
+  static void describe(Io& io, FieldRef<Io, Hook> hook) {
+    io("on",
+       hook.on,
+       ListRule<TextRule>{.item = {.pattern = "started|failed|finished|lost|diverged",
+                                   .problem = "'%' is not an event of a run",
+                                   .hint = "one of started, failed, finished, lost, diverged"},
+                          .may_be_empty = false,
+                          .presence = required},
+       "events that fire it");
+    io("command",
+       hook.command,
+       ListRule<TextRule>{.item = {.check = check_argument}, .distinct = false},
+       "an argument vector; the report is on stdin");
+    io("post",
+       hook.post,
+       TextRule{
+           .pattern =
+               "https://[\\s\\S]+|http://(localhost|127[.]0[.]0[.]1|\\[::1\\])([:/][\\s\\S]*)?",
+           .problem = "'%' is not a URL of https",
+           .hint = "reports are posted without encryption only to this machine",
+           .one_line = true},
+       "URL to which the report is posted");
+    io("mail",
+       hook.mail,
+       TextRule{.pattern = "[^\\s,;<>@-][^\\s,;<>@]*(@[^\\s,;<>@]+)?",
+                .problem = "'%' is not the address of a mail",
+                .one_line = true},
+       "address that gets the report");
+    io("where",
+       hook.where,
+       TextRule{.pattern = "exec|submit", .problem = "'%' is neither exec nor submit"},
+       "exec: on the node of the run; submit: in the process that indexes the run");
+    io("timeout",
+       hook.timeout,
+       TimeRule{std::chrono::seconds(30)},
+       "limit of time: seconds, or a text such as 1m; 30 s where not given");
+  }
+  static void check(Hook& hook, base::JsonReader& reader);
+};
+
 /// config.json.
 struct ConfigurationForm {
   using Value = Configuration;
@@ -175,6 +218,8 @@ struct ConfigurationForm {
        configuration.endpoints,
        PartRule<EndpointsForm>{always},
        "base URLs of services");
+    io("hooks", configuration.hooks, PartsRule<HookForm>{}, "what is done on events of runs");
+    io("sendmail", configuration.sendmail, absolute_path, "that hooks use for mails");
   }
 };
 

@@ -10,6 +10,7 @@
 #include <sabath/spec/recipe.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 namespace sabath::spec {
@@ -195,6 +196,70 @@ void check_metric_stages(const Recipe& recipe, JsonReader reader) {
   }
 }
 
+std::optional<double> read_bound(JsonReader reader) {
+  if (!reader.exists()) return std::nullopt;
+  const double bound = reader.number();
+  if (!std::isfinite(bound)) reader.problem("must be a finite number");
+  return bound;
+}
+
+/// {"steps": N}, {"minutes": M}, or both.
+void read_no_improvement(JsonReader reader, StopCondition& condition) {
+  if (!reader.exists()) return;
+  JsonReader steps = reader.optional("steps");
+  if (steps.exists()) {
+    condition.steps = steps.unsigned_integer();
+    if (steps.is_integer() && *condition.steps == 0) steps.problem("must be at least 1");
+  }
+  JsonReader minutes = reader.optional("minutes");
+  if (minutes.exists()) {
+    constexpr double most_minutes = 1e6;
+    const double number = minutes.number();
+    const bool is_good = number > 0 && number <= most_minutes;
+    if (!is_good) minutes.problem("must be more than 0 and at most 1000000");
+    condition.time = std::chrono::duration_cast<std::chrono::nanoseconds>(
+        std::chrono::duration<double, std::ratio<60>>(is_good ? number : 1));
+  }
+  if (!steps.exists() && !minutes.exists())
+    reader.problem("names neither 'steps' nor 'minutes'", R"(such as {"steps": 500})");
+  reader.finish();
+}
+
+StopCondition read_stop_condition(const MetricSpec* metric, JsonReader reader) {
+  StopCondition condition;
+  JsonReader nan = reader.optional("nan");
+  condition.nan = nan.boolean();
+  if (nan.is_boolean() && !condition.nan) nan.problem("must be true", "leave it out");
+  condition.above = read_bound(reader.optional("above"));
+  condition.below = read_bound(reader.optional("below"));
+  JsonReader better = reader.optional("no_improvement");
+  read_no_improvement(better, condition);
+  if (better.exists() && metric != nullptr && metric->better == Better::none)
+    better.problem("the metric needs \"better\": lower or higher");
+  const bool is_empty = !condition.nan && !condition.above && !condition.below;
+  if (reader.is_object() && is_empty && !better.exists() && !nan.exists())
+    reader.problem("names no condition", "one of nan, above, below, no_improvement");
+  reader.finish();
+  return condition;
+}
+
+std::map<std::string, StopCondition> read_stop_if(const Recipe& recipe, JsonReader reader) {
+  std::vector<std::string> names;
+  for (const MetricSpec& metric : recipe.metrics)
+    names.push_back(metric.name);
+  std::map<std::string, StopCondition> conditions;
+  for (auto& [name, entry] : reader.members()) {
+    const auto metric = std::ranges::find(recipe.metrics, name, &MetricSpec::name);
+    const bool is_known = metric != recipe.metrics.end();
+    if (!is_known) {
+      entry.problem("no metric '" + base::printable(name) + "' is declared",
+                    base::did_you_mean(name, names, "declare it in \"metrics\""));
+    }
+    conditions[name] = read_stop_condition(is_known ? &*metric : nullptr, entry);
+  }
+  return conditions;
+}
+
 /// Parts that others refer to are read before those.
 void read_body(Recipe& recipe, JsonReader& root) {
   const auto ordered = nlohmann::ordered_json::parse(recipe.text);
@@ -219,6 +284,7 @@ void read_body(Recipe& recipe, JsonReader& root) {
   if (require.exists()) recipe.require = parse_enum<Rung>(require.one_of(enum_words<Rung>()));
   recipe.compare = read_compare(recipe, root.optional("compare"));
   recipe.studies = read_studies(recipe, root.optional("studies"));
+  recipe.stop_if = read_stop_if(recipe, root.optional("stop_if"));
 }
 
 }  // namespace

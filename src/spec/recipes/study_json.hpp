@@ -24,6 +24,9 @@ void describe(Io& io, FieldRef<Io, StudyPlan> plan) {
   io("task", plan.task, "of the recipe's tasks, whose stages ran; absent: those without one");
   io("site", plan.site, "whose scheduler executes the runs; absent: this machine");
   io("pack", plan.pack, "runs in one job of the scheduler; absent: 1");
+  io("stop_when_diverged",
+     plan.stop_when_diverged,
+     "run from which its runs must not diverge; absent: none");
 }
 
 }  // namespace sabath::spec

@@ -47,6 +47,9 @@ void describe(Io& io, FieldRef<Io, RunPlan> plan) {
   io("environment_from",
      plan.environment_from,
      "run whose recipe and lock gave the environment of a run that explain made; absent: its own");
+  io("stop_when_diverged",
+     plan.stop_when_diverged,
+     "run from which this one must not diverge, copied to 'reference'; absent: none");
 }
 
 }  // namespace sabath::spec

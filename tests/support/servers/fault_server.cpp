@@ -70,9 +70,13 @@ bool read_request(Connection& connection, SeenRequest& request) {
   std::string line;
   if (!connection.read_line(line)) return false;
   const auto blank = line.find(' ');
+  request.method = line.substr(0, blank);
   request.target = line.substr(blank + 1, line.rfind(' ') - blank - 1);
   while (connection.read_line(line)) {
-    if (line.empty()) return true;
+    if (line.empty()) {
+      const std::string length = request.header("content-length");
+      return length.empty() || connection.read_bytes(std::stoul(length), request.body);
+    }
     const auto colon = line.find(':');
     request.headers[lower(line.substr(0, colon))] =
         line.substr(line.find_first_not_of(' ', colon + 1));

@@ -18,6 +18,8 @@ namespace sabath::test {
 struct SeenRequest {
   std::string target{};
   std::map<std::string, std::string> headers{};
+  std::string method{};
+  std::string body{};  ///< of a request with a Content-Length
 
   std::string header(const std::string& name) const {
     const auto found = headers.find(name);

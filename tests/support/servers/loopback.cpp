@@ -43,6 +43,18 @@ bool Connection::read_line(std::string& line) {
   return true;
 }
 
+bool Connection::read_bytes(std::size_t count, std::string& bytes) {
+  while (buffer_.size() < count) {
+    char block[4096];
+    const ssize_t got = ::recv(fd_, block, sizeof block, 0);
+    if (got <= 0) return false;
+    buffer_.append(block, static_cast<std::size_t>(got));
+  }
+  bytes = buffer_.substr(0, count);
+  buffer_.erase(0, count);
+  return true;
+}
+
 bool Connection::write(std::string_view bytes) const {
   while (!bytes.empty()) {
     const ssize_t count = ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);

@@ -19,6 +19,8 @@ class Connection {
   explicit Connection(int fd) : fd_(fd) {}
   /// The next line without its CRLF; false at the end.
   bool read_line(std::string& line);
+  /// The next `count` bytes; false where the end comes first.
+  bool read_bytes(std::size_t count, std::string& bytes);
   bool write(std::string_view bytes) const;
   /// Waits until the other side or the listener closes the connection.
   void wait_for_end();

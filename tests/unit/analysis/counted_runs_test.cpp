@@ -80,6 +80,7 @@ class RandomHome {
                                        RunState::failed,
                                        RunState::interrupted,
                                        RunState::lost,
+                                       RunState::stopped,
                                        RunState::imported,
                                        RunState::running,
                                        RunState::planned,

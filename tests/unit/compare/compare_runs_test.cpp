@@ -164,6 +164,32 @@ TEST_CASE("compare: a run that did not finish is never judged, its values are sh
              Contains("made only the stage 'simulate'"));
 }
 
+TEST_CASE("compare: a stopped run fails where a step differs, else nothing is known") {
+  Run stopped = losses({1, 2});
+  stopped.record.run_id = "toy-2";
+  stopped.record.state = spec::RunState::stopped;
+  const auto equal = compare_two(losses({1, 2, 3}), stopped, judging({"loss"}));
+  CHECK(equal.result == Verdict::inconclusive);
+  CHECK_THAT(equal.reason, Contains("run toy-2 is 'stopped'"));
+
+  const auto differs = compare_two(losses({1, 5, 3}), stopped, judging({"loss"}));
+  CHECK(differs.result == Verdict::fail);
+  CHECK_THAT(differs.reason, Contains("train/loss") && Contains("step 2 (epoch 1)"));
+  CHECK_THAT(differs.reason, Contains("run toy-2 was stopped before its end"));
+  CHECK(compare_two(stopped, losses({1, 5, 3}), judging({"loss"})).result == Verdict::fail);
+
+  // Not judged: undeclared, within tolerance, or beside a run that failed.
+  CHECK(compare_two(losses({1, 5, 3}), stopped, {}).result == Verdict::inconclusive);
+  compare::Options options;
+  options.require = spec::Rung::tolerance;
+  options.tolerance.absolute = 10;
+  CHECK(compare_two(losses({1, 5, 3}), stopped, judging({"loss"}), options).result ==
+        Verdict::inconclusive);
+  Run failed = losses({1, 5});
+  failed.record.state = spec::RunState::failed;
+  CHECK(compare_two(failed, stopped, judging({"loss"})).result == Verdict::inconclusive);
+}
+
 TEST_CASE("compare: nothing to judge is never a pass") {
   const auto nothing = compare_two(Run(), Run(), {});
   CHECK(nothing.result == Verdict::inconclusive);

@@ -275,6 +275,7 @@ inline spec::RunPlan full_plan() {
   plan.task = "infer";
   plan.batch = "jobs/1";
   plan.environment_from = "toy-20261120-103200-abcdefgh";
+  plan.stop_when_diverged = "toy-20261119-103200-abcdefgh";
   plan.trusted = spec::TrustSeen{"5a87687a-db74-4053-af48-56d0f0005513", 4711.5};
   return plan;
 }

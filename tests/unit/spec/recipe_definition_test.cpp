@@ -36,6 +36,7 @@ TEST_CASE("definition: what only describes or judges leaves it alone") {
   }));
   CHECK_FALSE(redefines([](auto& d) { d["studies"]["s"] = {{"seeds", "1..3"}}; }));
   CHECK_FALSE(redefines([](auto& d) { d["require"] = "bitwise"; }));
+  CHECK_FALSE(redefines([](auto& d) { d["stop_if"]["loss"] = {{"nan", true}}; }));
   CHECK_FALSE(redefines([](auto& d) { d["compare"]["x.h5"] = {{"as", "hdf5"}}; }));
 }
 

@@ -336,3 +336,50 @@ TEST_CASE("recipe: the variables of the seed have the form of variables") {
           d["seed"]["environment"] = {"OK_1", "1BAD"};
         }).says("/seed/environment/1: '1BAD' is not the name of a variable"));
 }
+
+TEST_CASE("recipe: stop conditions are read") {
+  auto document = small_recipe();
+  document["metrics"]["loss"]["better"] = "lower";
+  document["stop_if"]["loss"] = {{"nan", true},
+                                 {"above", 1e3},
+                                 {"below", -1},
+                                 {"no_improvement", {{"steps", 5}, {"minutes", 0.5}}}};
+  const auto condition = parsed(document).stop_if.at("loss");
+  CHECK(condition.nan);
+  CHECK(condition.above == 1000);
+  CHECK(condition.below == -1);
+  CHECK(condition.steps == 5U);
+  CHECK(condition.time == std::chrono::seconds(30));
+}
+
+TEST_CASE("recipe: stop conditions that cannot hold are problems") {
+  const auto with = [](const nlohmann::ordered_json& conditions) {
+    return after([&](auto& d) { d["stop_if"] = conditions; });
+  };
+  const auto unknown = with({{"los", {{"nan", true}}}});
+  CHECK(unknown.text == "recipes/x.json:/stop_if/los: no metric 'los' is declared");
+  CHECK(unknown.hint == "did you mean 'loss'?");
+  CHECK_ONLY_PROBLEM(with({{"loss", nlohmann::ordered_json::object()}}),
+                     "recipes/x.json:/stop_if/loss: names no condition");
+  CHECK_ONLY_PROBLEM(with({{"loss", {{"nan", false}}}}),
+                     "recipes/x.json:/stop_if/loss/nan: must be true");
+  CHECK_ONLY_PROBLEM(with({{"loss", {{"above", "Infinity"}}}}),
+                     "recipes/x.json:/stop_if/loss/above: must be a finite number");
+  CHECK_ONLY_PROBLEM(with({{"loss", {{"no_improvement", {{"steps", 5}}}}}}),
+                     "recipes/x.json:/stop_if/loss/no_improvement: the metric needs \"better\": "
+                     "lower or higher");
+  const auto better = [](const nlohmann::ordered_json& value) {
+    return after([&](auto& d) {
+      d["metrics"]["loss"]["better"] = "lower";
+      d["stop_if"]["loss"]["no_improvement"] = value;
+    });
+  };
+  CHECK_ONLY_PROBLEM(better(nlohmann::ordered_json::object()),
+                     "recipes/x.json:/stop_if/loss/no_improvement: names neither 'steps' nor "
+                     "'minutes'");
+  CHECK_ONLY_PROBLEM(better({{"steps", 0}}),
+                     "recipes/x.json:/stop_if/loss/no_improvement/steps: must be at least 1");
+  CHECK_ONLY_PROBLEM(better({{"minutes", 0}}),
+                     "recipes/x.json:/stop_if/loss/no_improvement/minutes: must be more than 0 and "
+                     "at most 1000000");
+}

@@ -46,7 +46,7 @@ TEST_CASE("record: a facet is digested as canonical JSON whatever its texts hold
 
 TEST_CASE("record: states have words") {
   for (const char* word :
-       {"planned", "running", "ok", "failed", "interrupted", "lost", "imported"}) {
+       {"planned", "running", "ok", "failed", "interrupted", "lost", "imported", "stopped"}) {
     const auto state = spec::parse_enum<spec::RunState>(word);
     REQUIRE(state);
     CHECK(to_string(*state) == word);

@@ -8,6 +8,7 @@
 #include "spec/recipes/package_lock_json.hpp"
 #include "spec/recipes/study_json.hpp"
 #include "spec/records/baseline_json.hpp"
+#include "spec/records/hook_json.hpp"
 #include "spec/records/run_record_json.hpp"
 #include "spec/records/written_reports_json.hpp"
 #include "support/golden.hpp"
@@ -46,6 +47,8 @@ TEST_CASE("formats: the schemas of plans, records and their parts are as they ar
       "status", "run status", "status.json: replaced atomically while the run is under way.");
   check_schema<spec::RunRecord>(
       "record", "run record", "record.json: the run; written last, never changed again.");
+  check_schema<spec::HookReport>(
+      "hook", "hook report", "What a hook gets about a run, on stdin or posted.");
   check_schema<spec::HostFacts>(
       "host", "host facts", "host-<node>.json: what a node is, and how it was when looked at.");
   check_schema<spec::OutputTrees>(

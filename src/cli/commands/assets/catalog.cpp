@@ -32,7 +32,8 @@ int catalog_reindex(Workspace& workspace) {
                                                  workspace.folders().runs(),
                                                  workspace.clock(),
                                                  workspace.observer(),
-                                                 workspace.stop());
+                                                 workspace.stop(),
+                                                 workspace.on_news());
   app::index_documents(catalog, workspace.documents(), workspace.observer());
   workspace.answer(workspace.json()
                        ? json_answer(catalog.stats())

@@ -1,5 +1,7 @@
 #include "run.hpp"
 
+#include "selected_runs.hpp"
+
 #include <sabath/analysis/whole_values.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
@@ -10,6 +12,7 @@
 #include <sabath/home/run_files.hpp>
 #include <sabath/planning/parameter_file.hpp>
 #include <sabath/planning/recipe_preparer.hpp>
+#include <sabath/planning/reference_run.hpp>
 #include <sabath/report/text.hpp>
 #include <sabath/spec/run_record.hpp>
 
@@ -139,13 +142,18 @@ planning::RunRequest request_from(const RunOptions& options, Workspace& workspac
   request.offline = options.offline;
   request.placement.elsewhere = !options.on.empty();
   if (options.offline) workspace.stay_offline();
+  if (!options.stop_when_diverged.empty()) {
+    request.reference = one_run(options.stop_when_diverged, workspace).directory;
+    planning::check_reference(request.reference, request.recipe);
+  }
   return request;
 }
 
 bool has_run_options(const RunOptions& options) {
   return !options.set.empty() || !options.parameters.empty() || options.seed || options.repeat ||
          !options.tags.empty() || !options.variant.empty() || !options.task.empty() ||
-         options.offline || asks_for_study(options) || !options.on.empty() || options.pack;
+         !options.stop_when_diverged.empty() || options.offline || asks_for_study(options) ||
+         !options.on.empty() || options.pack;
 }
 
 /// Conversion alone would take "-1" for the largest number there is.
@@ -175,6 +183,11 @@ void add_run_options(OptionParser& command, RunOptions& options) {
   command.add_option(
       "--task", options.task, "the stages of one of the recipe's tasks, and what they need");
   command.add_flag("--offline", options.offline, "what is not in the cache is an error");
+  command
+      .add_option("--stop-when-diverged",
+                  options.stop_when_diverged,
+                  "RUN: stop a run as soon as its metrics are known to differ from this run's")
+      ->check(why_empty);
   auto* sweep = command
                     .add_option("--sweep",
                                 options.sweep,

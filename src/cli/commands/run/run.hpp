@@ -25,6 +25,7 @@ struct RunOptions {
   std::vector<std::string> tags{};
   std::string variant{};
   std::string task{};
+  std::string stop_when_diverged{};
   // of studies
   std::vector<std::string> sweep{};
   std::string seeds{};

@@ -68,7 +68,8 @@ std::vector<std::size_t> open_points(const analysis::StudyOutcome& study,
       const auto now = seen.find(newest->run_id);
       const RunState state = now == seen.end() ? newest->state : now->second;
       const bool goes_on = state == RunState::planned || state == RunState::running;
-      if (goes_on || state == RunState::ok || (state == RunState::failed && !retry)) continue;
+      const bool is_done = analysis::is_settled(state) && !(state == RunState::failed && retry);
+      if (goes_on || is_done) continue;
     }
     open.push_back(i);
   }

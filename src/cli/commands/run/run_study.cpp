@@ -1,4 +1,5 @@
 #include "run.hpp"
+#include "selected_runs.hpp"
 #include "sweep_values.hpp"
 #include "watching.hpp"
 
@@ -11,6 +12,7 @@
 #include <sabath/home/run_files.hpp>
 #include <sabath/planning/expand_study.hpp>
 #include <sabath/planning/plan_run.hpp>
+#include <sabath/planning/reference_run.hpp>
 
 #include <fmt/format.h>
 
@@ -100,6 +102,7 @@ std::string command_of(const RunOptions& options,
   add("--pack", options.pack ? std::to_string(*options.pack) : "");
   for (const std::string& each : options.tags)
     add("--tag", each);
+  add("--stop-when-diverged", request.reference.filename().string());
   if (options.fresh) argv.emplace_back("--fresh");
   return base::shown_command(argv);
 }
@@ -187,6 +190,7 @@ spec::StudyPlan new_plan(const RunOptions& options,
   if (!request.task.empty()) plan.task = request.task;
   plan.fresh = request.fresh;
   plan.offline = request.offline;
+  if (!request.reference.empty()) plan.stop_when_diverged = request.reference.filename().string();
   plan.command = command_of(options, request, workspace.folders());
   plan.points = points;
   return plan;
@@ -340,6 +344,10 @@ int resume_study(const RunOptions& options, Workspace& workspace) {
   request.tags = plan.tags;
   request.fresh = plan.fresh;
   request.offline = plan.offline;
+  if (plan.stop_when_diverged) {
+    request.reference = one_run(*plan.stop_when_diverged, workspace).directory;
+    planning::check_reference(request.reference, request.recipe);
+  }
   request.placement.elsewhere = plan.site.has_value();
   if (plan.offline) workspace.stay_offline();
   if (plan.site) {
