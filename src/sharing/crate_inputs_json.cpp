@@ -27,6 +27,9 @@ spec::Asset document_of(const fs::path& run, const std::string& name, const Crat
   return text ? spec::parse_asset(*text, beside.string()) : tools.documents.asset(name);
 }
 
+/// What the cache writes into a tree: its manifest.
+constexpr std::string_view own_files = ".sabath-";
+
 /// Whether the files of an asset are those that its document names: none is unpacked or listed.
 bool has_plain_files(const spec::Asset& asset) {
   return !asset.files.empty() && std::ranges::all_of(asset.files, [](const spec::AssetFile& file) {
@@ -47,6 +50,7 @@ void name_files(const fs::path& folder, const fs::path& final_folder, spec::Asse
   asset.limit.reset();
   asset.generate.reset();
   for (const std::string& path : files_matching(folder, "*")) {
+    if (path.starts_with(own_files)) continue;
     spec::AssetFile file;
     file.path = path;
     file.digests = {base::digest_file(folder / path)};
@@ -90,6 +94,7 @@ void add_input_files(const spec::RunRecord& record, CrateContent& content) {
     for (const auto& entry : fs::recursive_directory_iterator(folder, follow)) {
       if (!entry.is_regular_file()) continue;
       const std::string path = entry.path().lexically_relative(folder).string();
+      if (path.starts_with(own_files)) continue;
       content.files["inputs/" + input.role + "/" + path] = fs::canonical(entry.path());
     }
   }

@@ -14,7 +14,7 @@ namespace sabath::sharing {
 /// Members of a crate as they were unpacked, with their digests.
 using CrateMembers = std::map<std::string, base::Digest>;
 
-/// The document of a crate of several runs: its first member.
+/// The document of a crate of several runs.
 inline constexpr const char* group_document = "group.json";
 
 /// Throws Error{integrity} about a damaged crate.

@@ -180,8 +180,9 @@ bool is_group_crate(const fs::path& place) {
   if (fs::is_directory(place, code)) return fs::exists(place / group_document, code);
   try {
     base::ZipReader zip(place);
-    const auto first = zip.next();
-    return first && first->path == group_document;
+    while (const auto member = zip.next())
+      if (member->path == group_document) return true;
+    return false;
   } catch (const Error&) {
     return false;  // the reader of the whole file reports the damage
   }

@@ -90,14 +90,13 @@ TEST_CASE("cli: a repetition shows all sources, layers and parameters before it 
                    (author.folder() / "b.txt").string() + R"(", "https://two.example/b.txt"]}]})");
   put(author.folder() / "a.txt", "1\n");
   put(author.folder() / "b.txt", "2\n");
-  const std::string recipe =
-      author.shell_recipe("told",
-                          "cat {dataset.data}/*.txt > {output}/c; echo {param.word}",
-                          R"({"x-license": "MIT", "datasets": {"data": "numbers"},
-          "parameters": {"word": {"type": "string", "default": "hello"}},
-          "environment": {"layers": [{"kind": "host", "name": "tools", "commands": ["cat"],
-                                      "variables": {"WHERE": "there"}}]}})",
-                          R"({"outputs": ["c"], "variables": {"COLOUR": "red"}})");
+  const std::string recipe = author.recipe(
+      "told", R"({"schema": 1, "name": "told", "x-license": "MIT", "datasets": {"data": "numbers"},
+    "parameters": {"word": {"type": "string", "default": "hello"}},
+    "environment": {"layers": [{"kind": "host", "name": "tools", "commands": ["cat"],
+                                "variables": {"WHERE": "there"}}]},
+    "stages": [{"name": "go", "outputs": ["c"], "variables": {"COLOUR": "red"},
+                "run": {"shell": "cat {dataset.data}/*.txt > {output}/c; echo {param.word}"}}]})");
   const Answer ran = author({"run", recipe, "--seed", "1"});
   CAPTURE(ran.errors);
   REQUIRE(ran.status == 0);
@@ -108,6 +107,7 @@ TEST_CASE("cli: a repetition shows all sources, layers and parameters before it 
   for (const char* part : {"https://one.example/a.txt",
                            "https://two.example/b.txt",
                            "tools: host",
+                           "WHERE=there",
                            "go: with COLOUR=red",
                            "word = hello",
                            "seed = 1"})

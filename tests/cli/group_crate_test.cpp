@@ -36,7 +36,7 @@ class Study : public TwoUsers {
 
 TEST_CASE("cli: a group of runs is exported, imported and repeated elsewhere") {
   const Study users;
-  done(users.author, {"note", "@last", "the second one"});
+  done(users.author, {"note", "tag=paper", "both in figure 2"});
   const Answer wrote = users.write_all();
   CAPTURE(wrote.errors);
   REQUIRE(wrote.status == 0);
@@ -57,7 +57,7 @@ TEST_CASE("cli: a group of runs is exported, imported and repeated elsewhere") {
   CHECK_FALSE(fs::exists(documents / "runs"));
   const std::string id = group["runs"][1]["run"];
   CHECK_THAT(done(users.reader, {"show", id}).output,
-             Contains("the second one") && Contains("paper"));
+             Contains("both in figure 2") && Contains("paper"));
   done(users.reader, {"repro", id, "--trust", group["runs"][1]["digest"]});
   CHECK_THAT(done(users.reader, {"import", users.crate}).output, Contains("is there"));
 }
@@ -96,7 +96,7 @@ TEST_CASE("cli: a study brings its document, and baselines that name its runs") 
   const std::string recipe = users.author.shell_recipe(
       "swept",
       R"(echo "{{\"loss\": {param.n}}}" >> $SABATH_METRICS)",
-      R"({"parameters": {"n": {"type": "integer", "default": 1}}, "x-license": "MIT",
+      R"({"parameters": {"n": {"type": "int", "default": 1}}, "x-license": "MIT",
           "metrics": {"loss": {"better": "lower"}}})");
   done(users.author, {"run", recipe, "--seed", "1", "--sweep", "n=1,2"});
   const std::string study =
