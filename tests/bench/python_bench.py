@@ -171,6 +171,8 @@ def main():
     with tempfile.TemporaryDirectory(prefix="sabath-bench-") as name:
         folder = pathlib.Path(name)
         environment = {k: v for k, v in os.environ.items() if not k.startswith("SABATH_")}
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
+        environment["PYTHONPYCACHEPREFIX"] = str(folder / "bytecode")  # both are compiled once
         environment.update(SABATH_HOME=name, SABATH_CONFIG=str(folder / "config"), SABATH_PROGRAM=sabath, PYTHONPATH=str(PACKAGE))
         imports(environment, repetitions)
         logging(environment, folder, repetitions)
