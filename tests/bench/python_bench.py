@@ -41,7 +41,7 @@ import h5py, pysabath
 run = pysabath.read_run(sys.argv[1])
 path = run.folder / "series.h5"
 def ours():
-    return pysabath.read_run(run.id).metrics["loss"].values
+    return pysabath.read_run(run.id).metrics["loss"].series["value"]
 def reference():
     with h5py.File(path, "r") as file:
         group = file["one/loss"]
@@ -50,7 +50,7 @@ assert len(ours()) == len(reference()[-1]) == int(sys.argv[3])
 in_turn(int(sys.argv[2]), ours, reference)
 """
 
-VALUES = ARRAY.replace('[group[name][()] for name in ("step", "epoch", "rank", "time_s", "value")]', '[group["value"][()]]')
+VALUES = ARRAY.replace('.series["value"]', ".values").replace('[group[name][()] for name in ("step", "epoch", "rank", "time_s", "value")]', '[group["value"][()]]')
 
 FRAME = IN_TURN + """
 import mlflow, pysabath
