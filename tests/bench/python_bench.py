@@ -41,7 +41,7 @@ import h5py, pysabath
 run = pysabath.read_run(sys.argv[1])
 path = run.folder / "series.h5"
 def ours():
-    return pysabath.read_run(run.id).metrics["loss"].values
+    return pysabath.read_run(run.id).metrics["loss"].series["value"]
 def reference():
     with h5py.File(path, "r") as file:
         group = file["one/loss"]
@@ -50,7 +50,7 @@ assert len(ours()) == len(reference()[-1]) == int(sys.argv[3])
 in_turn(int(sys.argv[2]), ours, reference)
 """
 
-VALUES = ARRAY.replace('[group[name][()] for name in ("step", "epoch", "rank", "time_s", "value")]', '[group["value"][()]]')
+VALUES = ARRAY.replace('.series["value"]', ".values").replace('[group[name][()] for name in ("step", "epoch", "rank", "time_s", "value")]', '[group["value"][()]]')
 
 FRAME = IN_TURN + """
 import mlflow, pysabath
@@ -171,6 +171,8 @@ def main():
     with tempfile.TemporaryDirectory(prefix="sabath-bench-") as name:
         folder = pathlib.Path(name)
         environment = {k: v for k, v in os.environ.items() if not k.startswith("SABATH_")}
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
+        environment["PYTHONPYCACHEPREFIX"] = str(folder / "bytecode")  # both are compiled once
         environment.update(SABATH_HOME=name, SABATH_CONFIG=str(folder / "config"), SABATH_PROGRAM=sabath, PYTHONPATH=str(PACKAGE))
         imports(environment, repetitions)
         logging(environment, folder, repetitions)

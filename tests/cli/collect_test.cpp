@@ -108,7 +108,7 @@ TEST_CASE("cli: all points of a metric are shown, with all digits and bits") {
   CHECK(wrong.status == 10);
   CHECK_THAT(wrong.errors,
              Contains("'los': the run has no points of it") && Contains("go/a, go/loss"));
-  CHECK(sabath({"show", "points", "--points", "loss"}).status == 10);
+  CHECK(sabath({"show", "supercell", "--points", "loss"}).status == 10);
 }
 
 TEST_CASE("cli: a declared metric that the code never reports is told when the run ends") {

@@ -64,6 +64,7 @@ class WithFile(unittest.TestCase):
             os.environ.pop(name, None)
         else:
             os.environ[name] = value
+        logging_module._chosen_by = logging_module._nothing  # variables of ranks are not looked at for each line
 
     def lines(self, path=None):
         return [json.loads(line) for line in (path or self.file).read_text(encoding="utf-8").splitlines()]

@@ -25,8 +25,17 @@ _LONGEST_LINE = 1 << 16  # longer reports are several lines, which mean the same
 _lock = threading.Lock()
 _open: Dict[str, int] = {}
 _keys: Dict[str, str] = {}
-_cut: Set[str] = set()
+_cut: Set[int] = set()
 _is_reported = False
+
+# The file is chosen again where the variable was set again: its value is another object then. The dictionary beneath
+# os.environ is asked, which is ten times as fast.
+_environment: Mapping[Any, Any] = getattr(os.environ, "_data", os.environ)
+_METRICS: Any = os.environ.encodekey("SABATH_METRICS") if _environment is not os.environ else "SABATH_METRICS"
+_nothing = object()
+_chosen_by: Any = _nothing
+_path: Optional[str] = None
+_file = -1
 
 
 def is_in_run() -> bool:
@@ -47,20 +56,26 @@ def log(
     Outside of a run nothing is written. Raises NotANumber (a TypeError) for a value that is not a number, UsageError for
     a wrong name.
     """
-    if not isinstance(metrics, Mapping):
+    if type(metrics) is not dict and not isinstance(metrics, Mapping):
         raise NotANumber(f"log: {type(metrics).__name__} is not a mapping of names to numbers", 'pass {"loss": 0.5}')
-    head = "{"
-    if step is not None:
-        head += f'"step": {_whole("step", step)}, '
+    # A call is to cost little more than its write: the most frequent cases come first, and without further calls.
+    head = "{" if step is None else f'{{"step": {step if type(step) is int else _whole("step", step)}, '
     if epoch is not None:
-        head += f'"epoch": {_whole("epoch", epoch)}, '
+        head += f'"epoch": {epoch if type(epoch) is int else _whole("epoch", epoch)}, '
     if time_s is not None:
         head += f'"time": {_number("time_s", time_s)}, '
-    members = [(_keys.get(name) or _key(name)) + _number(name, value) for name, value in metrics.items()]
-    path = metrics_file() if members else None
-    if path is not None:
-        for part in _parts(members):
-            _write(path, f"{head}{part}}}\n".encode())
+    text = head
+    for name, value in metrics.items():
+        key = _keys.get(name) or _key(name)
+        text += f"{key}{value!r}, " if type(value) is float and value - value == 0.0 else f"{key}{_number(name, value)}, "
+    if _environment.get(_METRICS) is not _chosen_by:
+        _choose_file()
+    if _path is None or not metrics:
+        return
+    if len(text) < _LONGEST_LINE:
+        _write((text[:-2] + "}\n").encode())
+    else:
+        _emit(head, [(_keys.get(name) or _key(name)) + _number(name, value) for name, value in metrics.items()], "}\n")
 
 
 def _parts(members: List[str]) -> Iterable[str]:
@@ -137,70 +152,99 @@ def is_number(value: Any) -> bool:
     return True
 
 
-def _descriptor(path: str) -> int:
+def _emit(head: str, members: List[str], end: str) -> None:
+    """Writes a line of `head`, the members and `end`, or several lines of which each can be read."""
+    if _environment.get(_METRICS) is not _chosen_by:
+        _choose_file()
+    if _path is None:
+        return
+    for part in _parts(members):
+        _write((head + part + end).encode())
+
+
+def _write(line: bytes) -> None:
+    try:
+        if _file < 0 or _cut:
+            line = _prepared(line)
+        written = os.write(_file, line)
+        if written != len(line):
+            _cut.add(_file)
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    except OSError as error:
+        _report_once(error)
+
+
+def _prepared(line: bytes) -> bytes:
+    """Opens a file that could not be opened before. A full disk took part of a line: it is ended, so that this one is read."""
+    global _file
+    if _file < 0:
+        with _lock:
+            _file = _open_file(str(_path))
+    if _file in _cut:
+        _cut.discard(_file)
+        return b"\n" + line
+    return line
+
+
+def _open_file(path: str) -> int:
     """An open file for appending, of this process: a forked one opens its own."""
+    if path not in _open:
+        _open[path] = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    return _open[path]
+
+
+def _choose_file() -> None:
+    """Takes the file that the variables name now."""
+    global _chosen_by, _path, _file
     with _lock:
-        if path not in _open:
-            _open[path] = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
-        return _open[path]
+        names = _environment.get(_METRICS)
+        if names is _chosen_by:
+            return
+        _path = metrics_file()
+        _file = -1
+        if _path is not None:
+            try:
+                _file = _open_file(_path)
+            except OSError:
+                pass  # it is tried again, and reported, where a line is written
+        _chosen_by = names
 
 
 def _after_fork() -> None:
-    global _lock
+    global _lock, _chosen_by
     _lock = threading.Lock()  # another thread may hold the old one, which is not in this process
     _open.clear()
+    _chosen_by = _nothing
 
 
 os.register_at_fork(after_in_child=_after_fork)
 
 
-def _write(path: str, line: bytes) -> None:
-    try:
-        descriptor = _open.get(path)
-        if descriptor is None:
-            descriptor = _descriptor(path)
-        if path in _cut:  # a disk that was full took part of a line; it is ended, so that this one is read
-            line = b"\n" + line
-        written = os.write(descriptor, line)
-        if written != len(line):
-            _cut.add(path)
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        _cut.discard(path)
-    except OSError as error:
-        _report_once(path, error)
-
-
-def _report_once(path: str, error: OSError) -> None:
+def _report_once(error: OSError) -> None:
     global _is_reported
     if not _is_reported:
         _is_reported = True
-        print(f"pysabath: {path}: a line of metrics is lost: {error.strerror}; this is reported once", file=sys.stderr)
+        print(f"pysabath: {_path}: a line of metrics is lost: {error.strerror}; this is reported once", file=sys.stderr)
 
 
 def log_seeds(**seeds: int) -> None:
     """Reports seeds that the code uses, by library: `log_seeds(numpy=7, torch=7)`. They are recorded and compared."""
     members = [f"{_name(name, 'a seed')}: {_whole(name, value)}" for name, value in seeds.items()]
-    path = metrics_file() if members else None
-    if path is not None:
-        _write(path, ('{"seeds": {' + ", ".join(members) + "}}\n").encode())
+    if members:
+        _emit('{"seeds": {', members, "}}\n")
 
 
 def log_sample_ids(ids: Iterable[Any], epoch: Optional[int] = None) -> None:
     """Reports the order of samples: whole numbers, or texts without control characters. Its digest is compared."""
     head = "{" if epoch is None else f'{{"epoch": {_whole("epoch", epoch)}, '
     texts = [_name(one, "a sample") if isinstance(one, str) else str(_whole("sample id", one)) for one in ids]
-    path = metrics_file() if texts else None
-    if path is not None:
-        for part in _parts(texts):
-            _write(path, f'{head}"sample_ids": [{part}]}}\n'.encode())
+    if texts:
+        _emit(head + '"sample_ids": [', texts, "]}\n")
 
 
 def log_sample_order(digest: str) -> None:
     """Reports a digest of the order of samples that the code has computed itself."""
-    text = _name(digest, "an order")
-    path = metrics_file()
-    if path is not None:
-        _write(path, f'{{"sample_order": {text}}}\n'.encode())
+    _emit('{"sample_order": ', [_name(digest, "an order")], "}\n")
 
 
 _RANKS = (("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"), ("PMI_RANK", "PMI_SIZE"), ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS"))

@@ -67,14 +67,20 @@ class Metric:
         """All points: arrays `step`, `epoch`, `rank`, `time_s` (seconds), `value`, and `rest` where there is one."""
         return read_series(self._run, self._file, self.stage, self.name)
 
-    @property
+    @cached_property
     def step(self) -> "numpy.ndarray":
-        return self.series["step"]
+        return self._column("step")
 
-    @property
+    @cached_property
     def values(self) -> "numpy.ndarray":
         """The reported values, float64, shape (points,), with their bits."""
-        return self.series["value"]
+        return self._column("value")
+
+    def _column(self, name: str) -> "numpy.ndarray":
+        """One column, and no other is read."""
+        if "series" in self.__dict__:
+            return self.series[name]
+        return read_series(self._run, self._file, self.stage, self.name, (name,))[name]
 
     @property
     def exact(self) -> List[Number]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from .errors import NotFound, ProgramMissing, SabathError
 from .program import ask, find_program
@@ -38,7 +38,9 @@ def _library(name: str) -> Any:
         return None
 
 
-def read_series(folder: Path, path: Path, stage: str, name: str) -> "Dict[str, numpy.ndarray]":
+def read_series(
+    folder: Path, path: Path, stage: str, name: str, columns: Sequence[str] = (*COLUMNS, "rest")
+) -> "Dict[str, numpy.ndarray]":
     """Returns the columns of a metric of the run in `folder` as arrays of one length.
 
     `step` and `epoch` are int64 (NOT_REPORTED where the code did not say), `rank` is int32, `time_s` (seconds) and
@@ -55,7 +57,7 @@ def read_series(folder: Path, path: Path, stage: str, name: str) -> "Dict[str, n
             group = file.get(f"{escaped(stage)}/{escaped(name)}")
             if group is None:
                 raise NotFound(f"{path}: has no metric '{stage}/{name}'")
-            return {column: group[column][()] for column in (*COLUMNS, "rest") if column in group}
+            return {column: group[column][()] for column in columns if column in group}
     if find_program() is None:
         raise ProgramMissing(
             f"the points of a metric are read by {'' if is_archived else 'h5py or '}the program 'sabath'; "
