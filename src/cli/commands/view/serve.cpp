@@ -1,11 +1,11 @@
 #include "commands.hpp"
-#include "commands/view/browser.hpp"
 #include "commands/view/live_parts.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/live/live_view.hpp>
 #include <sabath/report/report.hpp>
+#include <sabath/serve/browser.hpp>
 #include <sabath/serve/server.hpp>
 #include <sabath/serve/server_record.hpp>
 
@@ -137,8 +137,9 @@ int serve_now(const serve::ServerOptions& how,
                               server.token()};
     place->write(record);
     workspace.answer(workspace.json() ? json_answer(record) : place_text(record));
-    if (is_tcp && !options.no_browser && !workspace.json())
-      open_browser(server.url_for_browser(), workspace);
+    const bool opens = is_tcp && !options.no_browser && !workspace.json();
+    const std::string problem = opens ? serve::open_browser(server.url_for_browser()) : "";
+    if (!problem.empty()) workspace.observer().note(problem);
     workspace.observer().note("Ctrl-C ends the view; runs do not depend on it");
   }
   const std::stop_token stop = workspace.stop();

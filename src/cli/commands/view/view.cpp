@@ -1,8 +1,8 @@
 #include "commands.hpp"
-#include "commands/view/browser.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/text/text_table.hpp>
+#include <sabath/serve/browser.hpp>
 #include <sabath/serve/relay.hpp>
 
 namespace sabath::cli {
@@ -33,7 +33,8 @@ int run_view(const ViewOptions& options, Workspace& workspace) {
   };
   how.ready = [&](const std::string& address) {
     workspace.answer(address + "\n");
-    if (!options.no_browser) open_browser(address, workspace);
+    const std::string problem = options.no_browser ? "" : serve::open_browser(address);
+    if (!problem.empty()) workspace.observer().note(problem);
   };
   serve::relay(how);
   workspace.observer().note("the view of " + base::printable(options.host) + " has ended");

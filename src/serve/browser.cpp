@@ -1,6 +1,5 @@
-#include "commands/view/browser.hpp"
-
-#include <sabath/base/path_lookup.hpp>
+#include <sabath/base/error.hpp>
+#include <sabath/serve/browser.hpp>
 
 #include <array>
 #include <cstdlib>
@@ -9,12 +8,12 @@
 #include <spawn.h>
 #include <unistd.h>
 
-namespace sabath::cli {
+namespace sabath::serve {
 
-void open_browser(const std::string& address, Workspace& workspace) {
+std::string open_browser(const std::string& address) {
   const bool has_display =
       std::getenv("DISPLAY") != nullptr || std::getenv("WAYLAND_DISPLAY") != nullptr;
-  if (!has_display) return;
+  if (!has_display) return {};
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
   for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
@@ -26,7 +25,7 @@ void open_browser(const std::string& address, Workspace& workspace) {
   const int problem =
       ::posix_spawnp(&pid, program.c_str(), &actions, nullptr, words.data(), environ);
   ::posix_spawn_file_actions_destroy(&actions);
-  if (problem != 0) workspace.observer().note("no browser was opened: xdg-open cannot be started");
+  return problem == 0 ? "" : "no browser was opened: xdg-open: " + base::errno_text(problem);
 }
 
-}  // namespace sabath::cli
+}  // namespace sabath::serve
