@@ -2,19 +2,21 @@
 
 namespace sabath::cli {
 
-execution::HookSettings hook_settings(Workspace& workspace) {
-  return {workspace.configuration().hooks,
-          workspace.configuration().sendmail,
-          [&workspace](std::string_view scheme, std::string_view host) {
-            return workspace.fetching().credentials().for_host(scheme, host);
+execution::HookSettings hook_settings(const spec::Configuration& configuration,
+                                      std::function<FetchServices&()> fetching) {
+  return {configuration.hooks,
+          configuration.sendmail,
+          [fetching = std::move(fetching)](std::string_view scheme, std::string_view host) {
+            return fetching().credentials().for_host(scheme, host);
           }};
 }
 
-app::OnNews on_news(Workspace& workspace) {
-  if (workspace.configuration().hooks.empty()) return {};
-  return [&workspace](const std::filesystem::path& run) {
-    execution::fire_seen(
-        hook_settings(workspace), run, workspace.processes(), workspace.observer());
+app::OnNews on_news(execution::HookSettings settings,
+                    base::ProcessRunner& processes,
+                    base::Observer& observer) {
+  if (settings.hooks.empty()) return {};
+  return [settings = std::move(settings), &processes, &observer](const std::filesystem::path& run) {
+    execution::fire_seen(settings, run, processes, observer);
   };
 }
 

@@ -1,16 +1,24 @@
 #pragma once
 
-#include "workspace.hpp"
+#include "fetch_services.hpp"
 
 #include <sabath/app/index_runs.hpp>
+#include <sabath/base/observer.hpp>
+#include <sabath/base/process/process.hpp>
 #include <sabath/execution/run_hooks.hpp>
+#include <sabath/spec/configuration.hpp>
+
+#include <functional>
 
 namespace sabath::cli {
 
-/// Hooks of config.json, with the secrets that they refer to.
-execution::HookSettings hook_settings(Workspace& workspace);
+/// Hooks of config.json, with the secrets that they refer to. `fetching` has these.
+execution::HookSettings hook_settings(const spec::Configuration& configuration,
+                                      std::function<FetchServices&()> fetching);
 
 /// Fires the hooks of runs that are indexed; empty without hooks.
-app::OnNews on_news(Workspace& workspace);
+app::OnNews on_news(execution::HookSettings settings,
+                    base::ProcessRunner& processes,
+                    base::Observer& observer);
 
 }  // namespace sabath::cli

@@ -9,6 +9,7 @@
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/base/text/utf8.hpp>
 #include <sabath/base/trust.hpp>
+#include <sabath/fetch/credential_store.hpp>
 
 #include <optional>
 
@@ -158,6 +159,19 @@ home::Folders read_folders(const base::Environment& environment,
   folders.recipes.push_back(folders.home / "recipes");
   folders.recipes.push_back(shipped / "recipes");
   return folders;
+}
+
+std::vector<std::string> read_known_secrets(const std::filesystem::path& folder,
+                                            base::Observer& observer) {
+  std::vector<std::string> values;
+  try {
+    for (const spec::Secret& secret : fetch::load_secrets(folder / "credentials.json")) {
+      values.insert(values.end(), {secret.bearer, secret.header.second, secret.password});
+    }
+  } catch (const base::Error& error) {
+    observer.warn(error.what(), error.hint());  // no run fails for what it has no need of
+  }
+  return values;
 }
 
 }  // namespace sabath::cli

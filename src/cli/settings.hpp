@@ -53,4 +53,8 @@ std::filesystem::path shipped_folder(const std::filesystem::path& program);
 /// This program's own path.
 std::filesystem::path program_path();
 
+/// Secrets of credentials.json in a folder; none, with a warning, where it cannot be read.
+std::vector<std::string> read_known_secrets(const std::filesystem::path& folder,
+                                            base::Observer& observer);
+
 }  // namespace sabath::cli

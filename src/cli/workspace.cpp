@@ -88,17 +88,8 @@ cache::CacheOptions Workspace::cache_options() {
   return options;
 }
 
-std::vector<std::string> Workspace::known_secrets() {
-  std::vector<std::string> values;
-  try {
-    for (const spec::Secret& secret :
-         fetch::load_secrets(configuration_folder() / "credentials.json")) {
-      values.insert(values.end(), {secret.bearer, secret.header.second, secret.password});
-    }
-  } catch (const base::Error& error) {
-    observer().warn(error.what(), error.hint());  // no run fails for what it has no need of
-  }
-  return values;
+execution::HookSettings Workspace::hooks() {
+  return hook_settings(configuration(), [this]() -> FetchServices& { return fetching(); });
 }
 
 execution::NodeSettings Workspace::node_settings() {
@@ -110,7 +101,7 @@ execution::NodeSettings Workspace::node_settings() {
                                known_secrets(),
                                configuration().cache.largest_output,
                                configuration().runs.largest_log};
-  node.hooks = hook_settings(*this);
+  node.hooks = hooks();
   node.trust = trust();
   return node;
 }
@@ -181,8 +172,8 @@ catalog::Catalog& Workspace::catalog_as_it_is() {
 catalog::Catalog& Workspace::catalog() {
   if (!catalog_) {
     base::make_directories(folders().home);
-    catalog_ = app::open_catalog(
-        folders().catalog(), folders().runs(), clock_, observer_, {}, on_news(*this));
+    catalog_ =
+        app::open_catalog(folders().catalog(), folders().runs(), clock_, observer_, {}, on_news());
   }
   return *catalog_;
 }
@@ -197,7 +188,7 @@ void Workspace::index_runs() {
 }
 
 void Workspace::refresh_catalog() {
-  app::index_inbox(catalog(), folders().runs(), clock_, observer_, on_news(*this));
+  app::index_inbox(catalog(), folders().runs(), clock_, observer_, on_news());
 }
 
 const home::Sites& Workspace::sites() {
