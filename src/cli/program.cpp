@@ -1,7 +1,6 @@
 #include "answers.hpp"
 #include "commands.hpp"
 #include "commands/env/env.hpp"
-#include "display_width.hpp"
 #include "exit_status.hpp"
 #include "log.hpp"
 #include "manual.hpp"
@@ -11,6 +10,7 @@
 
 #include <sabath/arrays/reader_process.hpp>
 #include <sabath/base/error.hpp>
+#include <sabath/base/text/display_width.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/base/version.hpp>
 
@@ -40,8 +40,8 @@ constexpr std::array<Setup*, 38> commands{
     setup_exec,     setup_ask_library};
 
 void tell(const std::string& message, const std::string& hint) {
-  std::fputs(("sabath: error: " + message_text(message) + "\n").c_str(), stderr);
-  if (!hint.empty()) std::fputs(("  hint: " + message_text(hint) + "\n").c_str(), stderr);
+  std::fputs(("sabath: error: " + base::message_text(message) + "\n").c_str(), stderr);
+  if (!hint.empty()) std::fputs(("  hint: " + base::message_text(hint) + "\n").c_str(), stderr);
 }
 
 int report_error(const base::Error& error, bool json) {

@@ -1,7 +1,6 @@
 #include "progress_line.hpp"
 
-#include "display_width.hpp"
-
+#include <sabath/base/text/display_width.hpp>
 #include <sabath/base/text/text_table.hpp>
 
 #include <fmt/format.h>
@@ -78,13 +77,13 @@ std::string progress_line(const base::Progress& progress, const Pace& pace, std:
       text += "  " + fact;
     return text;
   };
-  const std::size_t wanted = std::min(display_width(name), short_name);
-  while (facts.size() > 1 && display_width(text_of()) + wanted > columns)
+  const std::size_t wanted = std::min(base::display_width(name), short_name);
+  while (facts.size() > 1 && base::display_width(text_of()) + wanted > columns)
     facts.pop_back();
   const std::string text = text_of();
-  const std::size_t width = display_width(text);
-  if (width >= columns) return cut_to_width(text.substr(2), columns);
-  return cut_to_width(name, columns - width) + text;
+  const std::size_t width = base::display_width(text);
+  if (width >= columns) return base::cut_to_width(text.substr(2), columns);
+  return base::cut_to_width(name, columns - width) + text;
 }
 
 }  // namespace sabath::cli

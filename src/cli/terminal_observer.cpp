@@ -1,8 +1,8 @@
 #include "terminal_observer.hpp"
 
-#include "display_width.hpp"
 #include "log.hpp"
 
+#include <sabath/base/text/display_width.hpp>
 #include <sabath/base/text/redact.hpp>
 #include <sabath/base/text/text_table.hpp>
 
@@ -66,7 +66,7 @@ void TerminalObserver::clear() {
 
 void TerminalObserver::write_line(const std::string& line) {
   clear();
-  std::fputs((cut_long_words(line) + "\n").c_str(), stderr);
+  std::fputs((base::cut_long_words(line) + "\n").c_str(), stderr);
 }
 
 void TerminalObserver::note(std::string_view text) {
@@ -78,8 +78,8 @@ void TerminalObserver::note(std::string_view text) {
 void TerminalObserver::warn(std::string_view text, std::string_view hint) {
   const std::lock_guard lock(mutex_);
   log_event("warning", base::printable(text));
-  write_line("sabath: warning: " + message_text(text));
-  if (!hint.empty()) write_line("  hint: " + message_text(hint));
+  write_line("sabath: warning: " + base::message_text(text));
+  if (!hint.empty()) write_line("  hint: " + base::message_text(hint));
 }
 
 TerminalObserver::Task& TerminalObserver::task_of(const base::Progress& progress,
@@ -114,14 +114,14 @@ void TerminalObserver::draw(base::SteadyTime now) {
     texts.push_back(progress_line(tasks_[i].last, tasks_[i].pace, columns));
   if (tasks_.size() > lines && lines > 0) {
     texts.back() =
-        cut_to_width("and " + std::to_string(tasks_.size() - lines + 1) + " more", columns);
+        base::cut_to_width("and " + std::to_string(tasks_.size() - lines + 1) + " more", columns);
   }
   clear();
   std::string all;
   for (const std::string& text : texts) {
     if (!drawn_widths_.empty()) all += '\n';
     all += text;
-    drawn_widths_.push_back(display_width(text));
+    drawn_widths_.push_back(base::display_width(text));
   }
   std::fputs(all.c_str(), stderr);
   std::fflush(stderr);

@@ -1,3 +1,4 @@
+#include <sabath/base/text/display_width.hpp>
 #include <sabath/base/text/pieces.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/live/now_text.hpp>
@@ -73,18 +74,6 @@ std::string ended_text(const json& ended) {
   return table.empty() ? "" : table.text() + "\n";
 }
 
-/// The first signs of a line. A sign of UTF-8 is never cut.
-std::string cut_line(const std::string& line, std::size_t columns) {
-  std::string cut;
-  std::size_t signs = 0;
-  for (const char c : line) {
-    const bool begins = (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
-    if (begins && ++signs > columns) break;
-    cut += c;
-  }
-  return cut;
-}
-
 }  // namespace
 
 std::string now_text(const std::string& now,
@@ -108,7 +97,7 @@ std::string now_text(const std::string& now,
     lines.push_back(fmt::format("... {} more lines; 'sabath status' has all", left));
   }
   return base::joined(
-      lines, "\n", [&](const std::string& line) { return cut_line(line, size.columns); });
+      lines, "\n", [&](const std::string& line) { return base::cut_to_width(line, size.columns); });
 }
 
 }  // namespace sabath::live

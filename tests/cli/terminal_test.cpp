@@ -1,9 +1,9 @@
 // What a person sees.
-#include "display_width.hpp"
 #include "progress_line.hpp"
 #include "support/program.hpp"
 #include "support/servers/fault_server.hpp"
 
+#include <sabath/base/text/display_width.hpp>
 #include <sabath/base/unique_fd.hpp>
 
 #include <catch2/catch.hpp>
@@ -223,21 +223,21 @@ TEST_CASE("terminal: what is counted one by one has a rate in tenths, or none") 
 TEST_CASE("terminal: a line never is wider than the window, and keeps what matters most") {
   for (std::size_t columns = 1; columns <= 160; ++columns) {
     INFO(columns);
-    CHECK(cli::display_width(cli::progress_line(half_done(), steady_pace(), columns)) <= columns);
+    CHECK(base::display_width(cli::progress_line(half_done(), steady_pace(), columns)) <= columns);
   }
   const std::string narrow = cli::progress_line(half_done(), steady_pace(), 39);
   CHECK_THAT(narrow, Contains("1.0 GiB of 2.0 GiB") && Contains("mini.tar"));
 }
 
 TEST_CASE("terminal: names are cut by what they take on the screen, never within a character") {
-  CHECK(cli::cut_to_width("abcdefgh", 8) == "abcdefgh");
-  CHECK(cli::cut_to_width("abcdefgh", 5) == "a…fgh");
-  CHECK(cli::display_width("日本語") == 6);
-  CHECK(cli::cut_to_width("日本語データ", 7) == "日…ータ");
-  CHECK(cli::display_width("e\u0301") == 1);
-  CHECK(cli::cut_to_width("abc", 0).empty());
+  CHECK(base::cut_to_width("abcdefgh", 8) == "abcdefgh");
+  CHECK(base::cut_to_width("abcdefgh", 5) == "a…fgh");
+  CHECK(base::display_width("日本語") == 6);
+  CHECK(base::cut_to_width("日本語データ", 7) == "日…ータ");
+  CHECK(base::display_width("e\u0301") == 1);
+  CHECK(base::cut_to_width("abc", 0).empty());
   for (std::size_t columns = 0; columns < 12; ++columns)
-    CHECK(cli::display_width(cli::cut_to_width("日本語データ", columns)) <= columns);
+    CHECK(base::display_width(base::cut_to_width("日本語データ", columns)) <= columns);
 }
 
 TEST_CASE("terminal: only words that nobody reads to their end are cut in messages") {
@@ -245,11 +245,11 @@ TEST_CASE("terminal: only words that nobody reads to their end are cut in messag
   std::string text;
   for (int i = 0; i < 100; ++i)
     text += sentence;
-  CHECK(cli::cut_long_words(text) == text);
+  CHECK(base::cut_long_words(text) == text);
   const std::string word = "file:///" + std::string(5000, 'x') + "/end";
-  const std::string cut = cli::cut_long_words("a " + word + ": no\n" + word + "\n");
+  const std::string cut = base::cut_long_words("a " + word + ": no\n" + word + "\n");
   CHECK_THAT(cut, Catch::StartsWith("a file:///xxx") && Catch::Contains("xxx/end: no\nfile:"));
-  CHECK(cli::display_width(cut) < 900);
+  CHECK(base::display_width(cut) < 900);
   const test::Sabath sabath;
   CHECK(sabath({"fetch", word}).errors.size() < 1000);
   CHECK(sabath({"--json", "fetch", word}).errors.size() > 5000);

@@ -1,3 +1,4 @@
+#include <sabath/base/text/display_width.hpp>
 #include <sabath/base/text/pieces.hpp>
 #include <sabath/live/now_text.hpp>
 
@@ -58,7 +59,7 @@ TEST_CASE("now text: has no more lines and signs than the terminal") {
   const auto lines = base::text_lines(text);
   CHECK(lines.size() == 10);
   for (const std::string& line : lines)
-    CHECK(line.size() <= 40);
+    CHECK(base::display_width(line) <= 40);
   CHECK_THAT(lines.back(), Contains("more lines"));
 }
 

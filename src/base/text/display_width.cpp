@@ -1,5 +1,4 @@
-#include "display_width.hpp"
-
+#include <sabath/base/text/display_width.hpp>
 #include <sabath/base/text/redact.hpp>
 #include <sabath/base/text/text_table.hpp>
 
@@ -9,7 +8,7 @@
 #include <cwchar>
 #include <vector>
 
-namespace sabath::cli {
+namespace sabath::base {
 namespace {
 
 struct Character {
@@ -102,11 +101,11 @@ std::string cut_long_words(std::string_view text) {
 
 std::string message_text(std::string_view text) {
   std::string indented;
-  for (const char c : base::printable(base::redact(text), true)) {
+  for (const char c : printable(redact(text), true)) {
     if (indented.ends_with('\n') && c != ' ' && c != '\n') indented += "  ";
     indented += c;
   }
   return cut_long_words(indented);
 }
 
-}  // namespace sabath::cli
+}  // namespace sabath::base

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace sabath::cli {
+namespace sabath::base {
 
 /// Columns that printable UTF-8 takes on a terminal: wide characters take two, combining ones none.
 std::size_t display_width(std::string_view text);
@@ -20,4 +20,4 @@ std::string cut_long_words(std::string_view text);
 /// indented, so that text from outside begins no line.
 std::string message_text(std::string_view text);
 
-}  // namespace sabath::cli
+}  // namespace sabath::base
