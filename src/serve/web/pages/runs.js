@@ -98,7 +98,7 @@ export function runs(page) {
     }
     if (select !== search.value.trim()) return;
     patch(facets, h("div", { class: "facets" }, Object.entries(FACETS).filter(([key]) => data.facets[key].length > 0).map(([key, title]) =>
-      h("details", { "data-key": "facet-" + key, open: true }, h("summary", {}, title), h("ul", { class: "plain" }, data.facets[key].map(([text, n]) =>
+      h("details", { "data-key": "facet-" + key, open: matchMedia("(min-width: 48rem)").matches }, h("summary", {}, title), h("ul", { class: "plain" }, data.facets[key].map(([text, n]) =>
         h("li", {}, h("button", { type: "button", class: "facet", "data-key": key + "=" + text, onclick: () => {
           const term = `${key}=${quoted(text)}`;
           if (!search.value.includes(term)) search.value = search.value.trim() ? `${search.value.trim()},${term}` : term;
