@@ -2,6 +2,7 @@
 
 #include "log.hpp"
 #include "option_parser.hpp"
+#include "workspace_hooks.hpp"
 
 #include <sabath/app/index_runs.hpp>
 #include <sabath/assets/fetch_packages.hpp>
@@ -109,24 +110,9 @@ execution::NodeSettings Workspace::node_settings() {
                                known_secrets(),
                                configuration().cache.largest_output,
                                configuration().runs.largest_log};
-  node.hooks = hook_settings();
+  node.hooks = hook_settings(*this);
   node.trust = trust();
   return node;
-}
-
-execution::HookSettings Workspace::hook_settings() {
-  return {configuration().hooks,
-          configuration().sendmail,
-          [this](std::string_view scheme, std::string_view host) {
-            return fetching().credentials().for_host(scheme, host);
-          }};
-}
-
-app::OnNews Workspace::on_news() {
-  if (configuration().hooks.empty()) return {};
-  return [this](const std::filesystem::path& run) {
-    execution::fire_seen(hook_settings(), run, processes_, observer());
-  };
 }
 
 const base::Trust& Workspace::trust() {
@@ -195,8 +181,8 @@ catalog::Catalog& Workspace::catalog_as_it_is() {
 catalog::Catalog& Workspace::catalog() {
   if (!catalog_) {
     base::make_directories(folders().home);
-    catalog_ =
-        app::open_catalog(folders().catalog(), folders().runs(), clock_, observer_, {}, on_news());
+    catalog_ = app::open_catalog(
+        folders().catalog(), folders().runs(), clock_, observer_, {}, on_news(*this));
   }
   return *catalog_;
 }
@@ -211,7 +197,7 @@ void Workspace::index_runs() {
 }
 
 void Workspace::refresh_catalog() {
-  app::index_inbox(catalog(), folders().runs(), clock_, observer_, on_news());
+  app::index_inbox(catalog(), folders().runs(), clock_, observer_, on_news(*this));
 }
 
 const home::Sites& Workspace::sites() {

@@ -4,7 +4,6 @@
 #include "settings.hpp"
 #include "terminal_observer.hpp"
 
-#include <sabath/app/index_runs.hpp>
 #include <sabath/app/run_recipe.hpp>
 #include <sabath/base/clock.hpp>
 #include <sabath/base/file.hpp>
@@ -90,9 +89,6 @@ class Workspace {
   catalog::Catalog& catalog_as_it_is();
   app::RecipeRunner& runner();
   execution::NodeSettings node_settings();
-  execution::HookSettings hook_settings();
-  /// Fires the hooks of runs that are indexed; empty without hooks.
-  app::OnNews on_news();
   /// Whose environments are used, by the configuration.
   const base::Trust& trust();
   /// Those of credentials.json; none, with a warning, where it cannot be read.

@@ -1,4 +1,5 @@
 #include "commands.hpp"
+#include "workspace_hooks.hpp"
 
 #include <sabath/app/index_runs.hpp>
 #include <sabath/base/text/text_table.hpp>
@@ -33,7 +34,7 @@ int catalog_reindex(Workspace& workspace) {
                                                  workspace.clock(),
                                                  workspace.observer(),
                                                  workspace.stop(),
-                                                 workspace.on_news());
+                                                 on_news(workspace));
   app::index_documents(catalog, workspace.documents(), workspace.observer());
   workspace.answer(workspace.json()
                        ? json_answer(catalog.stats())
