@@ -8,6 +8,7 @@
 #include "run_stages.hpp"
 #include "stage_runner.hpp"
 #include "status_observer.hpp"
+#include "stop/event_hooks.hpp"
 #include "stop/run_stop.hpp"
 
 #include <sabath/base/error.hpp>
@@ -16,7 +17,6 @@
 #include <sabath/env/container_command.hpp>
 #include <sabath/env/environment.hpp>
 #include <sabath/execution/execute_plan.hpp>
-#include <sabath/execution/run_hooks.hpp>
 #include <sabath/home/batch_files.hpp>
 #include <sabath/home/document_secrets.hpp>
 #include <sabath/home/run_files.hpp>
@@ -31,7 +31,6 @@
 #include <future>
 #include <list>
 #include <optional>
-#include <thread>
 
 namespace sabath::execution {
 namespace {
@@ -175,33 +174,9 @@ class Execution {
     if (lease_.attempt() > 1) home::announce(files.directory(), home::RunEvent::planned);
     if (node.batch)
       home::BatchFiles(node.batch->folder).note_started(plan.run_id, lease_.attempt());
-    fire_started();
+    hooks_.start();
     builder_.record().state = RunState::ok;
     return true;
-  }
-
-  /// In the background: the stages do not wait for it.
-  void fire_started() {
-    if (context_.node.hooks.hooks.empty()) return;
-    const home::RunFiles& files = context_.files;
-    spec::HookReport report = report_on(context_.plan, files.read_status(), files.directory());
-    started_hooks_ = std::jthread([this, report = std::move(report)] { fire(report); });
-  }
-
-  void fire(const spec::HookReport& report) {
-    fire_hooks(
-        context_.node.hooks, spec::HookPlace::exec, report, context_.processes, context_.observer);
-  }
-
-  void fire_ended(const spec::RunRecord& record) {
-    if (started_hooks_.joinable()) started_hooks_.join();
-    if (context_.node.hooks.hooks.empty()) return;
-    spec::HookReport report = report_on(record, context_.files.directory());
-    const spec::HookEvent end = report.event;
-    report.event = spec::HookEvent::diverged;
-    if (has_diverged_) fire(report);
-    report.event = end;
-    fire(report);
   }
 
   fs::path step_record(std::size_t step) const {
@@ -409,7 +384,7 @@ class Execution {
       context_.observer.warn(error.what(), error.hint());  // the record counts
     }
     if (node.batch) home::BatchFiles(node.batch->folder).note_ended(plan.run_id);
-    if (!comes_back) fire_ended(record);
+    if (!comes_back) hooks_.end(record, has_diverged_);
   }
 
   ExecutionContext context_;
@@ -420,7 +395,7 @@ class Execution {
   std::optional<StageWatch> watch_{};
   RecordBuilder builder_{context_, own_stop_.get_token()};
   bool has_diverged_ = false;
-  std::jthread started_hooks_{};  ///< last: it uses all others
+  EventHooks hooks_{context_};  ///< last: it uses the others
 };
 
 }  // namespace

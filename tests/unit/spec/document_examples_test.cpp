@@ -10,6 +10,7 @@
 #include <sabath/spec/configuration.hpp>
 #include <sabath/spec/explanation.hpp>
 #include <sabath/spec/group_comparison.hpp>
+#include <sabath/spec/hook.hpp>
 #include <sabath/spec/output_trees.hpp>
 #include <sabath/spec/recipe.hpp>
 #include <sabath/spec/run_record.hpp>
@@ -299,6 +300,23 @@ TEST_CASE("formats: the example assets parse") {
     CHECK_NOTHROW(spec::parse_asset(example, "asset.md"));
     CHECK(schema.problems(nlohmann::json::parse(example)) == Texts{});
   }
+}
+
+TEST_CASE("formats: the schema of a hook's report has exactly the keys that are written") {
+  spec::HookReport full;
+  full.event = spec::HookEvent::finished;
+  full.state = spec::RunState::stopped;
+  full.study = "tiny-20261120";
+  full.started = full.ended = "2026-11-20T10:32:05.123Z";
+  full.wall_s = 1.5;
+  full.reproduce = "sabath run tiny";
+  check_schema_of("hook", full);
+  CHECK(spec::parse_hook_report(to_json(full).dump(), "stdin") == full);
+  const auto page =
+      base::read_file(std::filesystem::path(SABATH_SOURCE_DIR) / "docs/hooks.md");
+  const auto begin = page.find("```json\n", page.find("report on stdin:")) + 8;
+  const std::string example = page.substr(begin, page.find("```", begin) - begin);
+  CHECK(spec::parse_hook_report(example, "hooks.md").state == spec::RunState::stopped);
 }
 
 TEST_CASE("formats: the example configuration uses every key there is, and parses") {
