@@ -5,7 +5,6 @@
 #include <sabath/spec/metric.hpp>
 #include <sabath/spec/output_rule.hpp>
 #include <sabath/spec/parameter.hpp>
-#include <sabath/spec/stop_condition.hpp>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -35,6 +34,19 @@ struct Resources {
   std::optional<std::chrono::seconds> grace{};    ///< from SIGTERM to SIGKILL; unsaid: as it comes
 
   bool operator==(const Resources&) const = default;
+};
+
+/// When a run is stopped because of one of its metrics. Each part that is set is a condition of its
+/// own, and one is enough.
+struct StopCondition {
+  bool nan = false;
+  std::optional<double> above{};
+  std::optional<double> below{};
+  std::optional<std::uint64_t> steps{};            ///< without a better value
+  std::optional<std::chrono::nanoseconds> time{};  ///< without a better value
+
+  bool operator==(const StopCondition&) const = default;
+  bool wants_better() const { return steps || time; }
 };
 
 /// Values by the name of their parameter.

@@ -2,7 +2,7 @@
 
 #include <sabath/base/series_sink.hpp>
 #include <sabath/spec/metric.hpp>
-#include <sabath/spec/stop_condition.hpp>
+#include <sabath/spec/recipe.hpp>
 
 #include <chrono>
 #include <cstdint>

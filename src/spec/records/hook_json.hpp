@@ -2,7 +2,7 @@
 
 #include "documents/document_json.hpp"
 
-#include <sabath/spec/hook.hpp>
+#include <sabath/spec/configuration.hpp>
 
 namespace sabath::spec {
 
