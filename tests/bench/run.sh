@@ -21,4 +21,5 @@ python3 "$here/compare_bench.py" "$@"
 if [[ -x $(dirname "$1")/verdict_bench ]]; then "$(dirname "$1")/verdict_bench"; fi
 python3 "$here/arrays_bench.py" "$@"
 python3 "$here/exchange_bench.py" "$@"
+python3 "$here/view_bench.py" "$1"
 if [[ $EUID = 0 ]] && command -v slurmctld >/dev/null; then python3 "$here/batch_bench.py" "$1"; fi
