@@ -110,7 +110,7 @@ execution::NodeSettings Workspace::node_settings() {
                                known_secrets(),
                                configuration().cache.largest_output,
                                configuration().runs.largest_log};
-  node.hooks = hook_settings(*this);
+  node.hooks = fetching().hooks();
   node.trust = trust();
   return node;
 }
@@ -181,8 +181,12 @@ catalog::Catalog& Workspace::catalog_as_it_is() {
 catalog::Catalog& Workspace::catalog() {
   if (!catalog_) {
     base::make_directories(folders().home);
-    catalog_ = app::open_catalog(
-        folders().catalog(), folders().runs(), clock_, observer_, {}, on_news(*this));
+    catalog_ = app::open_catalog(folders().catalog(),
+                                 folders().runs(),
+                                 clock_,
+                                 observer_,
+                                 {},
+                                 fire_on_news(fetching(), processes_, observer_));
   }
   return *catalog_;
 }
@@ -197,7 +201,11 @@ void Workspace::index_runs() {
 }
 
 void Workspace::refresh_catalog() {
-  app::index_inbox(catalog(), folders().runs(), clock_, observer_, on_news(*this));
+  app::index_inbox(catalog(),
+                   folders().runs(),
+                   clock_,
+                   observer_,
+                   fire_on_news(fetching(), processes_, observer_));
 }
 
 const home::Sites& Workspace::sites() {

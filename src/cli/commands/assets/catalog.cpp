@@ -1,5 +1,4 @@
 #include "commands.hpp"
-#include "workspace_hooks.hpp"
 
 #include <sabath/app/index_runs.hpp>
 #include <sabath/base/text/text_table.hpp>
@@ -33,8 +32,7 @@ int catalog_reindex(Workspace& workspace) {
                                                  workspace.folders().runs(),
                                                  workspace.clock(),
                                                  workspace.observer(),
-                                                 workspace.stop(),
-                                                 on_news(workspace));
+                                                 workspace.stop());
   app::index_documents(catalog, workspace.documents(), workspace.observer());
   workspace.answer(workspace.json()
                        ? json_answer(catalog.stats())
