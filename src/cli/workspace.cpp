@@ -179,15 +179,10 @@ catalog::Catalog& Workspace::catalog_as_it_is() {
 }
 
 catalog::Catalog& Workspace::catalog() {
-  if (!catalog_) {
-    base::make_directories(folders().home);
-    catalog_ = app::open_catalog(folders().catalog(),
-                                 folders().runs(),
-                                 clock_,
-                                 observer_,
-                                 {},
-                                 fire_on_news(fetching(), processes_, observer_));
-  }
+  if (catalog_) return *catalog_;
+  base::make_directories(folders().home);
+  const auto news = fire_on_news(fetching(), processes_, observer_);
+  catalog_ = app::open_catalog(folders().catalog(), folders().runs(), clock_, observer_, {}, news);
   return *catalog_;
 }
 
@@ -201,11 +196,8 @@ void Workspace::index_runs() {
 }
 
 void Workspace::refresh_catalog() {
-  app::index_inbox(catalog(),
-                   folders().runs(),
-                   clock_,
-                   observer_,
-                   fire_on_news(fetching(), processes_, observer_));
+  const auto news = fire_on_news(fetching(), processes_, observer_);
+  app::index_inbox(catalog(), folders().runs(), clock_, observer_, news);
 }
 
 const home::Sites& Workspace::sites() {
