@@ -363,12 +363,11 @@ ReindexReport reindex(catalog::Catalog& catalog,
                       const fs::path& runs,
                       base::Clock& clock,
                       base::Observer& observer,
-                      std::stop_token stop,
-                      const OnNews& on_news) {
+                      std::stop_token stop) {
   catalog::Catalog::Transaction transaction(catalog);
   const ReindexReport report = fill(catalog, runs, clock, observer, stop);
   transaction.commit();
-  index_inbox(catalog, runs, clock, observer, on_news);
+  index_inbox(catalog, runs, clock, observer);
   return report;
 }
 

@@ -55,6 +55,14 @@ FetchServices::FetchServices(spec::Configuration configuration,
       clock_(clock),
       stop_(std::move(stop)) {}
 
+execution::HookSettings FetchServices::hooks() {
+  return {configuration_.hooks,
+          configuration_.sendmail,
+          [this](std::string_view scheme, std::string_view host) {
+            return credentials().for_host(scheme, host);
+          }};
+}
+
 fetch::CredentialStore& FetchServices::credentials() {
   if (!credentials_) {
     auto secrets = fetch::load_secrets(folder_ / "credentials.json");

@@ -2,6 +2,7 @@
 
 #include <sabath/base/clock.hpp>
 #include <sabath/base/process/process.hpp>
+#include <sabath/execution/run_hooks.hpp>
 #include <sabath/fetch/credential_store.hpp>
 #include <sabath/fetch/fetcher.hpp>
 #include <sabath/home/sites.hpp>
@@ -36,6 +37,8 @@ class FetchServices {
   /// Says whether there is a login for a host: of credentials.json or of the user's .netrc.
   std::function<bool(std::string_view scheme, std::string_view host)> login_lookup();
 
+  /// The hooks of the configuration, with secrets by host. It must outlive them.
+  execution::HookSettings hooks();
   /// By host, from credentials.json.
   fetch::CredentialStore& credentials();
 

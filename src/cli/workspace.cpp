@@ -2,7 +2,7 @@
 
 #include "log.hpp"
 #include "option_parser.hpp"
-#include "run_hooks.hpp"
+#include "workspace_hooks.hpp"
 
 #include <sabath/app/index_runs.hpp>
 #include <sabath/assets/fetch_packages.hpp>
@@ -88,10 +88,6 @@ cache::CacheOptions Workspace::cache_options() {
   return options;
 }
 
-execution::HookSettings Workspace::hooks() {
-  return hook_settings(configuration(), [this]() -> FetchServices& { return fetching(); });
-}
-
 execution::NodeSettings Workspace::node_settings() {
   const spec::EnvironmentSettings& settings = configuration().environments;
   execution::NodeSettings node{cache_options(),
@@ -101,7 +97,7 @@ execution::NodeSettings Workspace::node_settings() {
                                known_secrets(),
                                configuration().cache.largest_output,
                                configuration().runs.largest_log};
-  node.hooks = hooks();
+  node.hooks = fetching().hooks();
   node.trust = trust();
   return node;
 }
@@ -170,11 +166,10 @@ catalog::Catalog& Workspace::catalog_as_it_is() {
 }
 
 catalog::Catalog& Workspace::catalog() {
-  if (!catalog_) {
-    base::make_directories(folders().home);
-    catalog_ =
-        app::open_catalog(folders().catalog(), folders().runs(), clock_, observer_, {}, on_news());
-  }
+  if (catalog_) return *catalog_;
+  base::make_directories(folders().home);
+  const auto news = fire_on_news(fetching(), processes_, observer_);
+  catalog_ = app::open_catalog(folders().catalog(), folders().runs(), clock_, observer_, {}, news);
   return *catalog_;
 }
 
@@ -188,7 +183,8 @@ void Workspace::index_runs() {
 }
 
 void Workspace::refresh_catalog() {
-  app::index_inbox(catalog(), folders().runs(), clock_, observer_, on_news());
+  const auto news = fire_on_news(fetching(), processes_, observer_);
+  app::index_inbox(catalog(), folders().runs(), clock_, observer_, news);
 }
 
 const home::Sites& Workspace::sites() {

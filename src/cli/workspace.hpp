@@ -1,7 +1,6 @@
 #pragma once
 
 #include "fetch_services.hpp"
-#include "run_hooks.hpp"
 #include "settings.hpp"
 #include "terminal_observer.hpp"
 
@@ -98,8 +97,6 @@ class Workspace {
   std::vector<std::string> known_secrets() {
     return read_known_secrets(configuration_folder(), observer_);
   }
-  execution::HookSettings hooks();
-  app::OnNews on_news() { return cli::on_news(hooks(), processes_, observer_); }
   /// Files of environments that are not in the cache are an error from now on.
   void stay_offline() { offline_ = true; }
   /// What was put into the inbox since.

@@ -34,8 +34,7 @@ ReindexReport reindex(catalog::Catalog& catalog,
                       const std::filesystem::path& runs,
                       base::Clock& clock,
                       base::Observer& observer,
-                      std::stop_token stop,
-                      const OnNews& on_news = {});
+                      std::stop_token stop);
 
 /// Returns the catalog with all runs, up to date. Makes it again from the run directories where it
 /// was removed or SQLite finds it damaged.

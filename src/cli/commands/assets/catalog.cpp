@@ -32,8 +32,7 @@ int catalog_reindex(Workspace& workspace) {
                                                  workspace.folders().runs(),
                                                  workspace.clock(),
                                                  workspace.observer(),
-                                                 workspace.stop(),
-                                                 workspace.on_news());
+                                                 workspace.stop());
   app::index_documents(catalog, workspace.documents(), workspace.observer());
   workspace.answer(workspace.json()
                        ? json_answer(catalog.stats())
