@@ -18,7 +18,7 @@ COLUMNS = ("step", "epoch", "rank", "time_s", "value")
 
 def escaped(name: str) -> str:
     """Returns the name of a metric or stage as a group of series.h5 has it."""
-    out = []
+    out: List[str] = []
     for number, char in enumerate(name):
         code = ord(char)
         if char in "/%" or code < 0x20 or code == 0x7F or (number == 0 and char == "."):
