@@ -68,7 +68,7 @@ std::shared_ptr<Kept> ViewState::kept_of(ByRun<Kept>& all,
   Used<Kept>& used = all[row.id];
   if (!used.kept) used.kept = std::make_shared<Kept>(row.directory);
   used.at = clock().steady();
-  const std::shared_ptr<Kept> found = used.kept;
+  std::shared_ptr<Kept> found = used.kept;
   if (all.size() > most)
     all.erase(std::ranges::min_element(all, {}, [](const auto& one) { return one.second.at; }));
   return found;

@@ -49,7 +49,7 @@ std::shared_ptr<AnswerCache::Entry> AnswerCache::entry_of(const std::string& key
   std::shared_ptr<Entry>& entry = entries_[key];
   if (!entry) entry = std::make_shared<Entry>();
   entry->used = clock_.steady();
-  const std::shared_ptr<Entry> found = entry;
+  std::shared_ptr<Entry> found = entry;
   if (entries_.size() > most_entries) {
     const auto oldest =
         std::ranges::min_element(entries_, {}, [](const auto& one) { return one.second->used; });

@@ -1,8 +1,8 @@
 #include <sabath/base/error.hpp>
+#include <sabath/base/process/process.hpp>
 #include <sabath/serve/browser.hpp>
 
 #include <array>
-#include <cstdlib>
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -11,8 +11,9 @@
 namespace sabath::serve {
 
 std::string open_browser(const std::string& address) {
+  const base::Environment environment = base::current_environment();
   const bool has_display =
-      std::getenv("DISPLAY") != nullptr || std::getenv("WAYLAND_DISPLAY") != nullptr;
+      environment.contains("DISPLAY") || environment.contains("WAYLAND_DISPLAY");
   if (!has_display) return {};
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);

@@ -105,6 +105,9 @@ class Server::Impl {
     if (options_.transport == Transport::socket) ::unlink(options_.socket.c_str());
   }
 
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
   Site& site() { return site_; }
 
   std::uint16_t port() const { return port_; }
@@ -373,7 +376,7 @@ class Server::Impl::Connection : public std::enable_shared_from_this<Connection<
 
   Impl& server_;
   beast::basic_stream<Protocol> stream_;
-  beast::flat_buffer buffer_{2 * most_head_bytes};
+  beast::flat_buffer buffer_{std::size_t{2} * most_head_bytes};
   std::optional<http::request_parser<http::empty_body>> parser_{};
   bool keep_alive_ = true;
   bool is_old_ = false;

@@ -1,6 +1,7 @@
 #include <sabath/base/digest.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/process/process.hpp>
 #include <sabath/base/text/json_reader.hpp>
 #include <sabath/base/text/numbers.hpp>
 #include <sabath/serve/server_record.hpp>
@@ -10,7 +11,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -41,10 +41,12 @@ std::string record_text(const ServerRecord& record) {
 }  // namespace
 
 fs::path runtime_folder() {
-  const char* given = std::getenv("XDG_RUNTIME_DIR");
-  const bool has_given = given != nullptr && *given == '/' && is_private_folder(given);
-  const fs::path folder =
-      has_given ? fs::path(given) / "sabath" : fs::path(fmt::format("/tmp/sabath-{}", ::geteuid()));
+  const base::Environment environment = base::current_environment();
+  const auto given = environment.find("XDG_RUNTIME_DIR");
+  const bool has_given = given != environment.end() && given->second.starts_with('/') &&
+                         is_private_folder(given->second);
+  fs::path folder = has_given ? fs::path(given->second) / "sabath"
+                              : fs::path(fmt::format("/tmp/sabath-{}", ::geteuid()));
   if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
     base::throw_errno(folder.string(), "cannot create", errno);
   if (is_private_folder(folder)) return folder;

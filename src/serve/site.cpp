@@ -242,7 +242,7 @@ Response Site::web_file(std::string_view path, const RequestHead& head) {
 
 std::string Site::make_code() {
   const std::lock_guard lock(tickets_mutex_);
-  const std::string code = serve::make_ticket();
+  std::string code = serve::make_ticket();
   codes_[code] = clock_.steady() + ticket_life;
   return code;
 }

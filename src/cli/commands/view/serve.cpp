@@ -44,7 +44,7 @@ Transport transport_of(const ServeOptions& options) {
   if (options.stdio) return Transport::stdio;
   if (options.uses_socket || !options.socket.empty()) return Transport::socket;
   // A port of a login node is of no use to a browser elsewhere.
-  const bool is_remote = std::getenv("SSH_CONNECTION") != nullptr && !options.tcp;
+  const bool is_remote = base::current_environment().contains("SSH_CONNECTION") && !options.tcp;
   return is_remote ? Transport::socket : Transport::tcp;
 }
 
