@@ -3,7 +3,7 @@
 #include <sabath/base/observer.hpp>
 #include <sabath/base/process/process.hpp>
 #include <sabath/fetch/fetcher.hpp>
-#include <sabath/spec/hook.hpp>
+#include <sabath/spec/events/hook.hpp>
 #include <sabath/spec/run_record.hpp>
 
 #include <filesystem>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sabath/spec/hook.hpp>
+#include <sabath/spec/events/hook.hpp>
 
 #include <nlohmann/json_fwd.hpp>
 

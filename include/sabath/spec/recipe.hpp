@@ -2,10 +2,10 @@
 
 #include <sabath/base/digest.hpp>
 #include <sabath/spec/environment_spec.hpp>
+#include <sabath/spec/events/stop_condition.hpp>
 #include <sabath/spec/metric.hpp>
 #include <sabath/spec/output_rule.hpp>
 #include <sabath/spec/parameter.hpp>
-#include <sabath/spec/stop_condition.hpp>
 
 #include <nlohmann/json_fwd.hpp>
 

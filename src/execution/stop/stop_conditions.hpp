@@ -1,8 +1,8 @@
 #pragma once
 
 #include <sabath/base/series_sink.hpp>
+#include <sabath/spec/events/stop_condition.hpp>
 #include <sabath/spec/metric.hpp>
-#include <sabath/spec/stop_condition.hpp>
 
 #include <chrono>
 #include <cstdint>

@@ -2,7 +2,7 @@
 
 #include "documents/document_json.hpp"
 
-#include <sabath/spec/hook.hpp>
+#include <sabath/spec/events/hook.hpp>
 
 namespace sabath::spec {
 

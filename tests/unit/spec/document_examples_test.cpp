@@ -8,9 +8,9 @@
 #include <sabath/spec/batch.hpp>
 #include <sabath/spec/check_report.hpp>
 #include <sabath/spec/configuration.hpp>
+#include <sabath/spec/events/hook.hpp>
 #include <sabath/spec/explanation.hpp>
 #include <sabath/spec/group_comparison.hpp>
-#include <sabath/spec/hook.hpp>
 #include <sabath/spec/output_trees.hpp>
 #include <sabath/spec/recipe.hpp>
 #include <sabath/spec/run_record.hpp>
@@ -312,8 +312,7 @@ TEST_CASE("formats: the schema of a hook's report has exactly the keys that are 
   full.reproduce = "sabath run tiny";
   check_schema_of("hook", full);
   CHECK(spec::parse_hook_report(to_json(full).dump(), "stdin") == full);
-  const auto page =
-      base::read_file(std::filesystem::path(SABATH_SOURCE_DIR) / "docs/hooks.md");
+  const auto page = base::read_file(std::filesystem::path(SABATH_SOURCE_DIR) / "docs/hooks.md");
   const auto begin = page.find("```json\n", page.find("report on stdin:")) + 8;
   const std::string example = page.substr(begin, page.find("```", begin) - begin);
   CHECK(spec::parse_hook_report(example, "hooks.md").state == spec::RunState::stopped);
