@@ -51,7 +51,8 @@ assert len(ours()) == len(reference()[-1]) == int(sys.argv[3])
 in_turn(int(sys.argv[2]), ours, reference)
 """
 
-VALUES = ARRAY.replace('.series["value"]', ".values").replace('[group[name][()] for name in ("step", "epoch", "rank", "time_s", "value")]', '[group["value"][()]]')
+VALUES = ARRAY.replace('.series["value"]', ".values").replace(
+    '[group[name][()] for name in ("step", "epoch", "rank", "time_s", "value")]', '[group["value"][()]]')
 
 FRAME = IN_TURN + """
 import mlflow, pysabath
