@@ -1,6 +1,7 @@
 """The rows of the Python package: its import, points as an array, runs as a frame, and logging of one value.
 
-python_bench.py SABATH [N] [RUNS]: run it with a Python that has NumPy, h5py, pandas and mlflow; rows without their library are left out.
+python_bench.py SABATH [N] [RUNS]: with 0 RUNS no frame is made. Run it with a Python that has NumPy, h5py, pandas and mlflow; rows without
+their library are left out.
 """
 
 import json
@@ -50,7 +51,8 @@ assert len(ours()) == len(reference()[-1]) == int(sys.argv[3])
 in_turn(int(sys.argv[2]), ours, reference)
 """
 
-VALUES = ARRAY.replace('.series["value"]', ".values").replace('[group[name][()] for name in ("step", "epoch", "rank", "time_s", "value")]', '[group["value"][()]]')
+VALUES = ARRAY.replace('.series["value"]', ".values").replace(
+    '[group[name][()] for name in ("step", "epoch", "rank", "time_s", "value")]', '[group["value"][()]]')
 
 FRAME = IN_TURN + """
 import mlflow, pysabath
@@ -178,7 +180,7 @@ def main():
         logging(environment, folder, repetitions)
         if has("h5py"):
             a_million_points(sabath, environment, folder, repetitions)
-        if has("pandas") and has("mlflow"):
+        if wanted > 0 and has("pandas") and has("mlflow"):
             frame(sabath, environment, folder, max(3, repetitions // 5), wanted)
 
 
