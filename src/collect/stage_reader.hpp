@@ -48,6 +48,7 @@ class StageReader {
               const std::vector<spec::MetricSpec>& declared,
               base::SeriesSink& sink,
               FilePositions* positions = nullptr);
+  ~StageReader() = default;
   StageReader(const StageReader&) = delete;
   StageReader& operator=(const StageReader&) = delete;
 

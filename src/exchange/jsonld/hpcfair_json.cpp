@@ -32,17 +32,17 @@ void add_words(const json& value, spec::Asset& asset) {
 }
 
 constexpr auto understood_keys = std::to_array<std::string_view>({"@context",
-                                                             "@id",
-                                                             "@title",
-                                                             "@description",
-                                                             "@url",
-                                                             "hpc:tags",
-                                                             "hpc:citation",
-                                                             "hpc:modelformat",
-                                                             "hpc:machinelearningframework",
-                                                             "hpc:modeltype",
-                                                             "hpc:hyperparams",
-                                                             "hpc:metrics"});
+                                                                  "@id",
+                                                                  "@title",
+                                                                  "@description",
+                                                                  "@url",
+                                                                  "hpc:tags",
+                                                                  "hpc:citation",
+                                                                  "hpc:modelformat",
+                                                                  "hpc:machinelearningframework",
+                                                                  "hpc:modeltype",
+                                                                  "hpc:hyperparams",
+                                                                  "hpc:metrics"});
 
 bool is_model(const json& root) {
   return std::ranges::any_of(
