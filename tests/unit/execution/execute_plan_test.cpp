@@ -22,6 +22,7 @@ spec::RunPlan one_stage_plan(const test::FakeHost& host) {
   plan.slots.reset();
   plan.task.reset();
   plan.variants.reset();
+  plan.stop_when_diverged.reset();
   plan.state_directory = (host.root() / "state").string();
   plan.cache_directory = (host.root() / "cache").string();
   auto& stage = plan.stages.front();

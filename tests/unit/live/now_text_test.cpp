@@ -60,7 +60,7 @@ TEST_CASE("now text: has no more lines and signs than the terminal") {
   CHECK(lines.size() == 10);
   for (const std::string& line : lines)
     CHECK(base::display_width(line) <= 40);
-  CHECK_THAT(lines.back(), Contains("more lines"));
+  CHECK_THAT(lines.back(), Contains("... 45 more"));
 }
 
 TEST_CASE("now text: nothing is under way, and what a stranger wrote acts on no terminal") {

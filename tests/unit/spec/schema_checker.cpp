@@ -109,6 +109,10 @@ void SchemaChecker::check_keyword(const json& value,
     holds = matches(value, rule);
   } else if (keyword == "minimum") {
     holds = !value.is_number() || value >= rule;
+  } else if (keyword == "exclusiveMinimum") {
+    holds = !value.is_number() || value > rule;
+  } else if (keyword == "minProperties") {
+    holds = !value.is_object() || value.size() >= rule.get<std::size_t>();
   } else if (keyword == "maximum") {
     holds = !value.is_number() || value <= rule;
   } else if (keyword == "minLength") {
