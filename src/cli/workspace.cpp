@@ -165,11 +165,16 @@ catalog::Catalog& Workspace::catalog_as_it_is() {
   return *catalog_;
 }
 
+app::OnNews Workspace::on_news() {
+  return fire_on_news(
+      folders(), [this]() -> FetchServices& { return fetching(); }, processes_, observer_);
+}
+
 catalog::Catalog& Workspace::catalog() {
   if (catalog_) return *catalog_;
   base::make_directories(folders().home);
-  const auto news = fire_on_news(fetching(), processes_, observer_);
-  catalog_ = app::open_catalog(folders().catalog(), folders().runs(), clock_, observer_, {}, news);
+  catalog_ =
+      app::open_catalog(folders().catalog(), folders().runs(), clock_, observer_, {}, on_news());
   return *catalog_;
 }
 
@@ -183,8 +188,7 @@ void Workspace::index_runs() {
 }
 
 void Workspace::refresh_catalog() {
-  const auto news = fire_on_news(fetching(), processes_, observer_);
-  app::index_inbox(catalog(), folders().runs(), clock_, observer_, news);
+  app::index_inbox(catalog(), folders().runs(), clock_, observer_, on_news());
 }
 
 const home::Sites& Workspace::sites() {

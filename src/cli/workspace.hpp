@@ -4,6 +4,7 @@
 #include "settings.hpp"
 #include "terminal_observer.hpp"
 
+#include <sabath/app/index_runs.hpp>
 #include <sabath/app/run_recipe.hpp>
 #include <sabath/base/clock.hpp>
 #include <sabath/base/file.hpp>
@@ -117,6 +118,7 @@ class Workspace {
 
  private:
   env::BringFiles package_files();
+  app::OnNews on_news();
   /// Throws Error{usage} where none is known.
   const std::filesystem::path& configuration_folder();
 

@@ -1,16 +1,27 @@
 #include "workspace_hooks.hpp"
 
+#include <sabath/base/error.hpp>
+
+#include <optional>
 #include <utility>
 
 namespace sabath::cli {
 
-app::OnNews fire_on_news(FetchServices& services,
+app::OnNews fire_on_news(const home::Folders& folders,
+                         std::function<FetchServices&()> services,
                          base::ProcessRunner& processes,
                          base::Observer& observer) {
-  execution::HookSettings hooks = services.hooks();
-  if (hooks.hooks.empty()) return {};
-  return [hooks = std::move(hooks), &processes, &observer](const std::filesystem::path& run) {
-    execution::fire_seen(hooks, run, processes, observer);
+  if (folders.configuration.empty()) return {};
+  std::optional<execution::HookSettings> hooks;
+  return [services = std::move(services), &processes, &observer, hooks = std::move(hooks)](
+             const std::filesystem::path& run) mutable {
+    try {
+      if (!hooks) hooks = services().hooks();
+    } catch (const base::Error& error) {
+      observer.warn(error.what(), error.hint());
+      hooks.emplace();
+    }
+    if (!hooks->hooks.empty()) execution::fire_seen(*hooks, run, processes, observer);
   };
 }
 
