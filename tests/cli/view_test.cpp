@@ -2,7 +2,6 @@
 #include "support/program.hpp"
 
 #include <catch2/catch.hpp>
-#include <httplib.h>
 #include <nlohmann/json.hpp>
 #include <pty.h>
 
@@ -39,28 +38,32 @@ class Served {
 
   json start(std::vector<std::string> words = {}) {
     words.insert(words.begin(), {"serve", "--no-browser", "--json"});
-    server.reset(new Running(sabath.start(words)));
-    json found;
-    REQUIRE(eventually([&] {
-      const Answer again = sabath({"serve", "--no-browser", "--json"});
-      if (again.status != 0) return false;
-      found = json::parse(again.output);
-      return true;
-    }));
+    const fs::path output = sabath.folder() / ("serve-" + std::to_string(++started) + ".json");
+    words.insert(words.begin(), SABATH_PROGRAM);
+    server = std::make_unique<Running>(
+        words, sabath.environment(), output, sabath.folder() / "serve.err");
+    REQUIRE(eventually(
+        [&] { return fs::exists(output) && text_of(output).find("}\n") != std::string::npos; }));
+    json found = json::parse(text_of(output));
     return found;
   }
 
   Sabath sabath{};
   std::unique_ptr<Running> server{};
+  int started = 0;
 };
 
-std::string get(const json& place, const std::string& path) {
-  const std::string url = place["url"].get<std::string>();
-  httplib::Client client(url.substr(0, url.size() - 1));
-  const auto answer =
-      client.Get(path.c_str(), {{"Authorization", "Bearer " + place["token"].get<std::string>()}});
-  REQUIRE(answer);
-  return std::to_string(answer->status) + " " + answer->body;
+/// Status and body of an answer.
+std::string get(const Sabath& sabath, const json& place, const std::string& path) {
+  return sabath
+      .program({"curl",
+                "--silent",
+                "--write-out",
+                "\n%{http_code}",
+                "--header",
+                "Authorization: Bearer " + place["token"].get<std::string>(),
+                place["url"].get<std::string>() + path})
+      .output;
 }
 
 /// Runs the program on a terminal, and gives it keys. Returns what it printed.
@@ -103,7 +106,8 @@ TEST_CASE("serve: one server of a home, found again and ended") {
   Served served;
   const json place = served.start();
   CHECK_THAT(place["url"].get<std::string>(), Contains("http://127.0.0.1:"));
-  CHECK_THAT(get(place, "/api/about"), Contains("200 ") && Contains(served.sabath.home().string()));
+  CHECK_THAT(get(served.sabath, place, "api/about"),
+             Contains("\n200") && Contains(served.sabath.home().string()));
   CHECK(served.sabath({"serve", "--unix"}).status == 2);
   const Answer again = served.sabath({"serve"});
   CHECK_THAT(again.output, Contains("/#t=" + place["token"].get<std::string>()));
@@ -120,7 +124,7 @@ TEST_CASE("serve: a server that was killed does not keep its place") {
   served.server->wait();
   const json second = served.start();
   CHECK(second["token"] != first["token"]);
-  CHECK_THAT(get(second, "/api/now"), Contains("200 "));
+  CHECK_THAT(get(served.sabath, second, "api/now"), Contains("\n200"));
 }
 
 TEST_CASE("serve: within ssh it takes a Unix socket, and says how to reach it") {
@@ -160,7 +164,7 @@ TEST_CASE("serve: wrong options are told") {
   ::mkdir((runtime / "sabath").c_str(), 0777);
   ::chmod((runtime / "sabath").c_str(), 0777);
   const Answer open = served.sabath({"serve"});
-  CHECK(open.status == 13);
+  CHECK(open.status == 16);
   CHECK_THAT(open.errors, Contains("not a folder of this user alone"));
   fs::remove_all(runtime / "sabath");
 }
@@ -184,10 +188,11 @@ TEST_CASE("view: pages of another machine come through ssh") {
   const std::size_t mark = address.find("#t=");
   const json place{{"url", address.substr(0, mark)}, {"token", address.substr(mark + 3, 64)}};
   for (int i = 0; i < 5; ++i)
-    CHECK_THAT(get(place, "/api/about"),
-               Contains("200 ") && Contains(served.sabath.home().string()));
+    CHECK_THAT(get(served.sabath, place, "api/about"),
+               Contains("\n200") && Contains(served.sabath.home().string()));
   CHECK_THAT(text_of(served.sabath.folder() / "view.err"), Contains("Welcome to login03"));
-  CHECK_THAT(get({{"url", place["url"]}, {"token", "x"}}, "/api/now"), Contains("401 "));
+  CHECK_THAT(get(served.sabath, {{"url", place["url"]}, {"token", "x"}}, "api/now"),
+             Contains("\n401"));
   view.signal(SIGINT);
   view.wait();
   write_text(programs / "ssh", "#!/bin/sh\necho 'no such host' >&2\nexit 255\n");
@@ -203,8 +208,11 @@ TEST_CASE("status --watch: shows what is in progress on the terminal until q") {
       "gated",
       "echo hello from the stage; while [ ! -e " + gate.string() + " ]; do sleep 0.05; done");
   Running run = served.sabath.start({"run", recipe});
-  REQUIRE(eventually(
-      [&] { return served.sabath({"status"}).output.find("running") != std::string::npos; }));
+  REQUIRE(eventually([&] {
+    const auto runs = served.sabath.run_directories();
+    return !runs.empty() &&
+           text_of(runs.front() / "attempts/1/go/stdout.log").find("hello") != std::string::npos;
+  }));
   const std::string text = on_terminal(served.sabath, {"status", "--watch"}, "q");
   CHECK_THAT(text, Contains("1 running") && Contains("hello from the stage"));
   // The terminal is given back as it was.
@@ -219,9 +227,10 @@ TEST_CASE("report --watch: the page loads itself again until all runs have ended
   const std::string recipe = served.sabath.shell_recipe(
       "gated", "while [ ! -e " + gate.string() + " ]; do sleep 0.05; done");
   Running run = served.sabath.start({"run", recipe});
-  REQUIRE(eventually([&] { return served.sabath.count_runs() == 1; }));
-  REQUIRE(eventually(
-      [&] { return served.sabath({"status"}).output.find("running") != std::string::npos; }));
+  // Other commands wait until it runs: processes that lose their parent meanwhile would be ended.
+  REQUIRE(eventually([&] {
+    return served.sabath.newest("status.json").find("\"running\"") != std::string::npos;
+  }));
   const fs::path page = served.sabath.folder() / "live.html";
   Running report =
       served.sabath.start({"report", "recipe=gated", "--watch=1s", "-o", page.string()});
