@@ -22,7 +22,7 @@ namespace {
 namespace net = boost::asio;
 using boost::system::error_code;
 
-enum class FrameKind : std::uint8_t { open = 1, data = 2, end = 3, grant = 4 };
+enum class FrameKind : std::uint8_t { open = 1, data = 2, end = 3, grant = 4, reset = 5 };
 
 constexpr std::size_t head_bytes = 9;
 constexpr std::size_t most_frame_bytes = 16U << 10U;
@@ -162,7 +162,7 @@ class Multiplexer::Impl {
       if (socket >= 0) return add_channel(head.channel, socket);
       return send(frame_text({FrameKind::end, head.channel, 0}), nullptr);
     }
-    if (head.kind != FrameKind::grant && head.kind != FrameKind::end)
+    if (head.kind < FrameKind::end || head.kind > FrameKind::reset)
       return fail("a frame has an unknown kind");
     if (found == channels_.end()) return;
     const ChannelPtr channel = found->second;
@@ -170,6 +170,13 @@ class Multiplexer::Impl {
       channel->credit =
           std::min(first_credit, channel->credit + std::min(head.length, first_credit));
       return read_from(channel);
+    }
+    if (head.kind == FrameKind::reset) {
+      // Nobody reads what this side still has.
+      channels_.erase(found);
+      error_code ignored;
+      channel->socket.close(ignored);
+      return;
     }
     channel->has_received_end = true;
     write_to(channel);
@@ -255,10 +262,10 @@ class Multiplexer::Impl {
     if (is_over) channels_.erase(channel->number);
   }
 
-  /// The connection broke.
+  /// The connection broke: the other side stops sending.
   void drop(const ChannelPtr& channel) {
     if (channels_.erase(channel->number) == 0) return;
-    if (!channel->has_sent_end) send(frame_text({FrameKind::end, channel->number, 0}), nullptr);
+    send(frame_text({FrameKind::reset, channel->number, 0}), nullptr);
     error_code ignored;
     channel->socket.close(ignored);
   }

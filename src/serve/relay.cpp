@@ -8,10 +8,12 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <fmt/format.h>
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <thread>
 #include <utility>
 
@@ -141,7 +143,12 @@ class Door {
  private:
   void accept() {
     acceptor_.async_accept([this](error_code code, net::ip::tcp::socket socket) {
-      if (code) return;
+      if (code == net::error::operation_aborted) return;
+      if (code) {
+        // No descriptor is left: one may be in a moment.
+        retry_.expires_after(std::chrono::milliseconds(200));
+        return retry_.async_wait([this](error_code) { accept(); });
+      }
       if (tcp_peer_user(socket.native_handle()) == ::geteuid()) pipes_.open(socket.release());
       accept();
     });
@@ -150,6 +157,7 @@ class Door {
   Multiplexer& pipes_;
   net::io_context io_{1};
   net::ip::tcp::acceptor acceptor_;
+  net::steady_timer retry_{io_};
   std::thread thread_{};
 };
 

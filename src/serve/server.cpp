@@ -39,7 +39,7 @@ using boost::system::error_code;
 
 constexpr std::uint32_t most_head_bytes = 8U << 10U;
 constexpr std::chrono::seconds request_time(10);
-/// A slow reader of a big file keeps its connection as long as something moves.
+/// Of an answer, but for files.
 constexpr std::chrono::minutes answer_time(10);
 constexpr int most_connections = 64;
 constexpr int most_heavy = 4;
@@ -338,7 +338,10 @@ class Server::Impl::Connection : public std::enable_shared_from_this<Connection<
   void write(Response response, bool has_body, bool is_known) {
     if (!is_known) server_.site_.set_policy_of_refusal(response);
     stream_.expires_after(answer_time);
-    if (response.file && has_body) return write_file(std::move(response));
+    if (response.file && has_body) {
+      stream_.expires_never();  // a file of any size, as fast as it is read
+      return write_file(std::move(response));
+    }
     auto message = std::make_shared<http::response<http::string_body>>();
     fill(*message, response);
     message->content_length(response.file ? response.file->size_bytes : response.body.size());

@@ -5,7 +5,9 @@
 #include <catch2/catch.hpp>
 
 #include <array>
+#include <atomic>
 #include <chrono>
+#include <functional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -133,6 +135,25 @@ TEST_CASE("multiplexer: a long answer that nobody reads blocks no short one") {
   CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(10));
   CHECK(read_all(slow).size() == much.size());
   ::close(slow);
+}
+
+TEST_CASE("multiplexer: who goes away while much is sent frees the sender") {
+  std::atomic<int> freed{0};
+  Ends ends([&](int socket) {
+    const std::string much(64U << 10U, 'x');
+    while (::send(socket, much.data(), much.size(), MSG_NOSIGNAL) > 0) {
+    }
+    ++freed;
+  });
+  for (int i = 0; i < 100; ++i) {
+    const int socket = ends.open();
+    char byte = 0;
+    REQUIRE(::read(socket, &byte, 1) == 1);
+    ::close(socket);
+  }
+  for (int i = 0; i < 500 && freed < 100; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  CHECK(freed == 100);
 }
 
 TEST_CASE("multiplexer: many connections at a time keep their bytes apart") {
