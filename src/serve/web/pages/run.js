@@ -173,7 +173,7 @@ export function run(page) {
       h("h1", {}, data.id),
       h("p", { class: "lead" }, stateWord(data.state, data.gone),
         data.goes_on && data.stage ? ` stage ${data.stage}` : "",
-        data.goes_on && data.updated ? h("span", { class: "faint" }, ` since ${ago(data.updated)}`) : ""),
+        data.goes_on && data.updated ? h("span", { class: "faint" }, ` for ${ago(data.updated).replace(" ago", "")}`) : ""),
       data.waits_for ? h("p", { class: data.stuck ? "notice" : null }, "waits for: " + data.waits_for) : null,
       data.gone ? h("p", { class: "notice" }, "Its process has gone without a record. ", h("code", {}, "sabath status"), " closes the run.") : null,
       data.message ? h("p", { class: data.state === "ok" ? null : "notice" }, data.message) : null,
