@@ -9,6 +9,7 @@
 #include <sabath/base/text/pieces.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/compare/compare_so_far.hpp>
+#include <sabath/home/study_files.hpp>
 #include <sabath/report/report.hpp>
 #include <sabath/spec/derived_metric.hpp>
 #include <sabath/spec/run_record.hpp>
@@ -17,6 +18,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <set>
 
 namespace sabath::live {
 namespace {
@@ -87,6 +89,50 @@ ordered_json so_far_json(ViewState& state, const catalog::RunRow& a, const catal
           {"differs", differs},
           {"headline", headline_of(metrics, required)},
           {"metrics", std::move(all)}};
+}
+
+/// Points of the runs' studies that have no run yet: their processes are still to start.
+std::size_t points_without_run(ViewState& state, const std::vector<catalog::RunRow>& runs) {
+  std::set<std::string> studies;
+  for (const catalog::RunRow& run : runs) {
+    if (!run.study.empty()) studies.insert(run.study);
+  }
+  std::size_t missing = 0;
+  for (const std::string& id : studies) {
+    try {
+      const home::StudyFiles files(state.parts().folders.studies() / id);
+      std::set<std::size_t> begun;
+      for (const home::StudyFiles::Run& run : files.runs())
+        begun.insert(run.point);
+      const std::size_t points = files.read_plan().points.size();
+      missing += points > begun.size() ? points - begun.size() : 0;
+    } catch (const Error&) {
+      continue;  // a study that was removed has nothing to start
+    }
+  }
+  return missing;
+}
+
+/// Who looks often would find a difference by chance: columns and facts with verdicts are left out.
+void leave_out_verdicts(ordered_json& document) {
+  ordered_json facts = ordered_json::array();
+  for (ordered_json& fact : document["facts"]) {
+    if (fact[0] != "Performance") facts.push_back(std::move(fact));
+  }
+  document["facts"] = std::move(facts);
+  for (ordered_json& section : document["sections"]) {
+    for (ordered_json& block : section["blocks"]) {
+      if (block["kind"] != "table") continue;
+      ordered_json& columns = block["columns"];
+      for (std::size_t i = columns.size(); i-- > 0;) {
+        const std::string title = columns[i]["title"];
+        if (title != "verdict" && title != "reason") continue;
+        columns.erase(i);
+        for (ordered_json& row : block["rows"])
+          row.erase(i);
+      }
+    }
+  }
 }
 
 analysis::ReportRequest request_of(const serve::Query& query) {
@@ -161,15 +207,16 @@ std::string report_json(ViewState& state, const serve::Query& query) {
   }
   request.named.add_selection(request.selection, runs, catalog);
   const report::Report report = analysis::report_runs(runs, request, catalog, state.clock());
-  if (runs.size() == all) return report::document_json(report);
-  // Who looks often would find a difference by chance: no verdict before the end.
+  const std::size_t open = all - runs.size() + points_without_run(state, runs);
+  if (open == 0) return report::document_json(report);
   ordered_json json = ordered_json::parse(report::document_json(report));
   json["verdict"] = "SO FAR";
   json["mood"] = "open";
   json["reason"] = fmt::format("{} of {} have ended; the verdict comes with the last one",
                                runs.size(),
-                               base::counted(all, "run"));
-  json["open"] = all - runs.size();
+                               base::counted(runs.size() + open, "run"));
+  json["open"] = open;
+  leave_out_verdicts(json);
   return base::compact_json(json);
 }
 

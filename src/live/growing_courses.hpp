@@ -67,7 +67,7 @@ class GrowingCourses {
   std::mutex mutex_{};
   std::vector<std::unique_ptr<GrowingCourse>> courses_{};
   std::map<std::pair<std::string, std::string>, std::size_t> index_{};
-  std::uint64_t version_ = 0;
+  std::uint64_t version_;
   std::string problem_{};
   std::optional<base::SteadyTime> read_at_{};
   std::chrono::nanoseconds cost_{};

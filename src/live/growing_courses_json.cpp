@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 
 namespace sabath::live {
@@ -15,6 +16,13 @@ using nlohmann::ordered_json;
 
 constexpr std::size_t most_metrics = 48;
 constexpr std::chrono::seconds between_reads(1);
+
+/// Versions of courses that are made anew are greater than those of earlier ones.
+std::uint64_t first_version() {
+  static std::atomic<std::uint64_t> made{0};
+  constexpr std::uint64_t most_changes = 1'000'000'000;
+  return ++made * most_changes;
+}
 
 const char* along_of(const base::SeriesPoint& point) {
   if (point.step != base::no_step) return "step";
@@ -85,7 +93,7 @@ class GrowingCourses::Sink final : public base::SeriesSink {
 };
 
 GrowingCourses::GrowingCourses(std::filesystem::path run_directory)
-    : follower_(std::move(run_directory)) {}
+    : follower_(std::move(run_directory)), version_(first_version()) {}
 
 GrowingCourses::~GrowingCourses() = default;
 
@@ -185,6 +193,7 @@ std::vector<const GrowingCourse*> GrowingCourses::in_order() const {
 ordered_json GrowingCourses::changes_since(std::uint64_t version,
                                            const std::vector<std::string>& wanted) {
   const std::lock_guard lock(mutex_);
+  if (version > version_) version = 0;  // of courses that are not kept any more
   std::vector<const GrowingCourse*> chosen = in_order();
   if (!wanted.empty()) {
     std::erase_if(chosen, [&](const GrowingCourse* one) {

@@ -4,24 +4,34 @@
 #include <sabath/execution/current_record.hpp>
 #include <sabath/spec/run_plan.hpp>
 #include <sabath/spec/run_record.hpp>
+#include <sabath/spec/whole_numbers.hpp>
 
 namespace sabath::live {
 
 void RunFollower::read_finished(base::SeriesSink& sink, const std::function<void()>& forget) {
   const auto current = execution::read_current(files_);
   if (!current) return;  // its record comes in a moment
-  stages_.clear();
-  declared_ = current->declared;
+  std::error_code code;
+  spec::SeriesRests rests;
+  std::vector<spec::Series> all;
+  if (std::filesystem::exists(current->series, code))
+    all = arrays::read_series(current->series, &rests);
   recipe_ = spec::parse_recipe(current->record.recipe_text, files_.record().string());
+  declared_ = current->declared;
+  stages_.clear();
   is_over_ = true;
   forget();
-  std::error_code code;
-  if (!std::filesystem::exists(current->series, code)) return;
-  for (const spec::Series& series : arrays::read_series(current->series)) {
+  for (const spec::Series& series : all) {
+    const std::vector<double>* const rest = spec::rests_of(rests, series);
     const base::SeriesId id = sink.open(series.stream, series.name);
     for (std::size_t i = 0; i < series.size(); ++i) {
-      sink.add(
-          id, {series.rank[i], series.step[i], series.epoch[i], series.value[i], series.time_s[i]});
+      sink.add(id,
+               {series.rank[i],
+                series.step[i],
+                series.epoch[i],
+                series.value[i],
+                series.time_s[i],
+                rest == nullptr ? 0 : (*rest)[i]});
     }
   }
 }

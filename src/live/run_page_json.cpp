@@ -220,7 +220,8 @@ std::string usage_json(ViewState& state, const std::string& id) {
   ordered_json kinds = ordered_json::array();
   std::vector<analysis::UsageCourse> courses;
   std::error_code code;
-  if (fs::exists(row.directory, code))
+  // Imported and archived runs have no attempts.
+  if (fs::exists(home::RunFiles(row.directory).plan(), code))
     courses = analysis::usage_courses(home::RunFiles(row.directory).last_attempt());
   for (const analysis::UsageKind& kind : analysis::usage_kinds()) {
     ordered_json lines = ordered_json::array();

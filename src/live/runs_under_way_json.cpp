@@ -203,7 +203,8 @@ ordered_json RunsUnderWay::studies_json() const {
 
 ordered_json RunsUnderWay::ended_json() {
   const std::string badly =
-      "since=1d,not (status=ok or status=planned or status=running or status=unknown or "
+      "(ended>=1d or since=1d),not (status=ok or status=planned or status=running or "
+      "status=unknown or "
       "status=imported)";
   ordered_json ended = ordered_json::array();
   for (const catalog::RunRow& row :

@@ -44,7 +44,7 @@ catalog::Catalog& ViewState::catalog() {
   if (inbox == inbox_changed_ && catalog_version_ > 0) return catalog;
   try {
     parts_.refresh();
-    inbox_changed_ = changed_at(parts_.folders.runs() / ".inbox");
+    inbox_changed_ = inbox;  // of before: a note that came meanwhile is taken in the next time
     problem_.clear();
   } catch (const base::Error& error) {
     problem_ = error.what();  // a home that is full or read-only still shows what it has

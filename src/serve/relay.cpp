@@ -127,6 +127,8 @@ class Door {
     if (!code) acceptor_.set_option(net::socket_base::reuse_address(true), code);
     if (!code) acceptor_.bind(place, code);
     if (!code) acceptor_.listen(net::socket_base::max_listen_connections, code);
+    // A browser that is started does not keep the port.
+    if (!code) ::fcntl(acceptor_.native_handle(), F_SETFD, FD_CLOEXEC);
     if (code) base::throw_errno(fmt::format("127.0.0.1:{}", port), "cannot listen", code.value());
     accept();
     thread_ = std::thread([this] { io_.run(); });
@@ -168,8 +170,8 @@ void relay(const RelayOptions& options) {
   const Greeting greeting = await_greeting(command, options);
   Multiplexer pipes(command.from(), command.to(), [] { return -1; });
   const Door door(pipes, options.port);
-  options.ready(
-      fmt::format("http://127.0.0.1:{}{}/#t={}", door.port(), greeting.base_path, greeting.token));
+  const std::string url = fmt::format("http://127.0.0.1:{}{}/", door.port(), greeting.base_path);
+  options.ready(url + "#t=" + greeting.token, url + "#c=" + greeting.code);
   const std::string problem = pipes.run();
   if (!problem.empty()) throw Error(ErrorKind::transfer, options.command.front() + ": " + problem);
 }

@@ -24,6 +24,7 @@
 #include <thread>
 #include <utility>
 
+#include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -123,8 +124,8 @@ class Server::Impl {
     }
     greet();
     Multiplexer pipes(STDIN_FILENO, STDOUT_FILENO, [this] { return connected_pair(); });
-    std::thread server([this] { io_.run(); });
     end_pipes_ = [&pipes] { pipes.end(); };
+    std::thread server([this] { io_.run(); });
     const std::string problem = pipes.run();
     io_.stop();
     server.join();
@@ -151,6 +152,8 @@ class Server::Impl {
     if (!code) tcp_->set_option(net::socket_base::reuse_address(true), code);
     if (!code) tcp_->bind(place, code);
     if (!code) tcp_->listen(most_connections, code);
+    // A browser that is started does not keep the port.
+    if (!code) ::fcntl(tcp_->native_handle(), F_SETFD, FD_CLOEXEC);
     if (code)
       base::throw_errno(fmt::format("127.0.0.1:{}", options_.port), "cannot listen", code.value());
     port_ = tcp_->local_endpoint().port();
@@ -172,12 +175,13 @@ class Server::Impl {
     if (!code) local_->bind(net::local::stream_protocol::endpoint(path), code);
     ::umask(before);
     if (!code) local_->listen(most_connections, code);
+    if (!code) ::fcntl(local_->native_handle(), F_SETFD, FD_CLOEXEC);
     if (code) base::throw_errno(path, "cannot make the socket", code.value());
   }
 
   /// Says where frames begin: a login may print before.
-  void greet() const {
-    const std::string line = greeting_line({site_.token(), options_.base_path});
+  void greet() {
+    const std::string line = greeting_line({site_.token(), site_.make_code(), options_.base_path});
     if (::write(STDOUT_FILENO, line.data(), line.size()) != static_cast<ssize_t>(line.size()))
       base::throw_errno("standard output", "cannot write", errno);
   }
@@ -339,7 +343,7 @@ class Server::Impl::Connection : public std::enable_shared_from_this<Connection<
     if (!is_known) server_.site_.set_policy_of_refusal(response);
     stream_.expires_after(answer_time);
     if (response.file && has_body) {
-      stream_.expires_never();  // a file of any size, as fast as it is read
+      stream_.expires_never();  // a file of any size, however slowly it is read
       return write_file(std::move(response));
     }
     auto message = std::make_shared<http::response<http::string_body>>();

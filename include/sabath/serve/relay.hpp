@@ -9,9 +9,11 @@ namespace sabath::serve {
 
 struct RelayOptions {
   std::vector<std::string> command{};  ///< starts a server on its standard input and output
-  std::uint16_t port = 0;              ///< of this machine's loopback; 0: a free one
-  /// Is called once with the address to open.
-  std::function<void(const std::string& address)> ready{};
+  /// Of this machine's loopback; 0: a free one.
+  std::uint16_t port = 0;
+  /// Is called once with the address to open, and with one that opens the view once, within a
+  /// minute, and has no token in it.
+  std::function<void(const std::string& address, const std::string& once)> ready{};
   /// Is called with what the other machine prints before the server begins.
   std::function<void(const std::string& line)> printed{};
 };

@@ -7,6 +7,7 @@
 #include <sabath/base/process/stop_signal.hpp>
 #include <sabath/base/text/pieces.hpp>
 #include <sabath/base/text/text_table.hpp>
+#include <sabath/home/study_files.hpp>
 #include <sabath/report/report.hpp>
 
 #include <fmt/format.h>
@@ -89,8 +90,10 @@ bool write_report(const ReportOptions& options,
   request.named = std::move(selected.named);
   report::Report report =
       analysis::report_runs(selected.runs, request, workspace.catalog(), workspace.clock());
-  const bool are_over = std::ranges::all_of(
-      selected.runs, [](const catalog::RunRow& run) { return spec::is_final(run.state); });
+  const bool are_over = std::ranges::all_of(selected.runs, [&](const catalog::RunRow& run) {
+    const home::StudyFiles study(workspace.folders().studies() / run.study);
+    return spec::is_final(run.state) && (run.study.empty() || !study.has_other_driver());
+  });
   if (pause && !are_over) report.refresh_s = static_cast<int>(pause->count());
   const std::string text = format.write(report);
   base::write_file_atomically(options.file, text);

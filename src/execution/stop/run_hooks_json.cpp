@@ -187,6 +187,8 @@ void fire_seen(const HookSettings& settings,
     std::error_code code;
     // The record of an attempt is not the run's.
     const auto record = fs::exists(files.record(), code) ? files.read_record() : std::nullopt;
+    const bool may_come_back = !record && files.read_record().has_value();
+    if (may_come_back) return;  // its job continues, or closes the run later
     const auto report = record ? report_on(*record, run_directory)
                                : report_on(files.read_plan(), files.read_status(), run_directory);
     if (spec::event_of(report.state))

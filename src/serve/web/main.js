@@ -152,8 +152,13 @@ watchState((state, at) => {
   showFresh();
 });
 setInterval(showFresh, 1000);
-addEventListener("hashchange", open);
-begin().then(open, (error) => {
-  last = { state: "refused", at: Date.now() };
-  show(error);
-});
+function start() {
+  begin().then(open, (error) => {
+    last = { state: "refused", at: Date.now() };
+    show(error);
+  });
+}
+
+// A new address in the same tab has the token of another server.
+addEventListener("hashchange", start);
+start();

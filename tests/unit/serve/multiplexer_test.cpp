@@ -198,17 +198,17 @@ TEST_CASE("multiplexer: frames that make no sense end it with a reason") {
 }
 
 TEST_CASE("greeting: a line is read again, and nothing else passes for one") {
-  const serve::Greeting greeting{std::string(64, 'a'), "/portal"};
+  const serve::Greeting greeting{std::string(64, 'a'), "bb", "/portal"};
   const auto again = serve::parse_greeting(serve::greeting_line(greeting));
   REQUIRE(again);
   CHECK(again->token == greeting.token);
   CHECK(again->base_path == "/portal");
   for (const char* line : {"",
                            "Welcome to login03",
-                           "sabath-view 2 aa /",
-                           "sabath-view 1 xyz! /",
+                           "sabath-view 2 aa bb /",
+                           "sabath-view 1 xyz! bb /",
                            "sabath-view 1 aa",
-                           "sabath-view 1 aa http://evil/"}) {
+                           "sabath-view 1 aa bb http://evil/"}) {
     CAPTURE(line);
     CHECK_FALSE(serve::parse_greeting(line));
   }

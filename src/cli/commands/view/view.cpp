@@ -31,9 +31,9 @@ int run_view(const ViewOptions& options, Workspace& workspace) {
   how.printed = [&](const std::string& line) {
     workspace.observer().note(options.host + ": " + base::printable(line));
   };
-  how.ready = [&](const std::string& address) {
+  how.ready = [&](const std::string& address, const std::string& once) {
     workspace.answer(address + "\n");
-    const std::string problem = options.no_browser ? "" : serve::open_browser(address);
+    const std::string problem = options.no_browser ? "" : serve::open_browser(once);
     if (!problem.empty()) workspace.observer().note(problem);
   };
   serve::relay(how);

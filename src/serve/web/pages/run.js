@@ -17,8 +17,21 @@ function captionOf(head) {
   return parts.join("; ") + ".";
 }
 
+// What a part of a page cannot show does not take the rest away.
+export function inPlace(place) {
+  return (error) => {
+    let note = place.querySelector("p[data-problem]");
+    if (!note) {
+      note = h("p", { class: "faint", "data-problem": true });
+      place.append(note);
+    }
+    note.textContent = error.message;
+  };
+}
+
 // Charts of a run's metrics, as many as are chosen. Also of several runs, for Compare.
-export function courses(place, ids, { atEnd, fail }, names = []) {
+export function courses(place, ids, { atEnd }, names = []) {
+  const fail = inPlace(place);
   const charts = new Map();
   const runs = ids.map((id) => ({ id, courses: new Map(), version: 0 }));
   const note = h("p", { class: "faint" });
@@ -69,7 +82,8 @@ export function courses(place, ids, { atEnd, fail }, names = []) {
   atEnd(() => charts.forEach((chart) => chart.end()));
 }
 
-function usage(place, id, { atEnd, fail }) {
+function usage(place, id, { atEnd }) {
+  const fail = inPlace(place);
   const charts = new Map();
   atEnd(poll(`run/${id}/usage`, {}, (data) => {
     for (const kind of data.kinds) {
@@ -87,7 +101,8 @@ function usage(place, id, { atEnd, fail }) {
   atEnd(() => charts.forEach((chart) => chart.end()));
 }
 
-function logs(place, id, stages, { atEnd, fail, query, setQuery }) {
+function logs(place, id, stages, { atEnd, query, setQuery }) {
+  const fail = inPlace(place);
   const choose = h("select", { "aria-label": "Log" },
     h("option", { value: "|out" }, "newest stage, output"),
     stages.flatMap((one) => [h("option", { value: one.name + "|out" }, one.name + ", output"), h("option", { value: one.name + "|err" }, one.name + ", errors")]),
@@ -168,6 +183,16 @@ export function run(page) {
   let begun = false;
   let before = "";
   let reported = false;
+  let again = 0;
+  atEnd(() => clearTimeout(again));
+  const tell = () => get("report", { select: id }).then((all) => {
+    if (all.open) {
+      again = setTimeout(tell, 2000);  // the catalog hears of the end a moment later
+      return;
+    }
+    const of = (names) => sections({ sections: all.sections.filter((one) => names.includes(one.id)) });
+    report.replaceChildren(...of(["results", "performance"]), h("details", {}, h("summary", {}, "Where it came from"), of(["provenance"])));
+  }, inPlace(report));
   atEnd(poll("run/" + id, {}, (data) => {
     patch(top, h("div", {},
       h("h1", {}, data.id),
@@ -197,10 +222,7 @@ export function run(page) {
     before = data.state;
     if (!data.goes_on && !data.archived && !reported) {
       reported = true;
-      get("report", { select: id }).then((all) => {
-        const of = (names) => sections({ sections: all.sections.filter((one) => names.includes(one.id)) });
-        report.replaceChildren(...of(["results", "performance"]), h("details", {}, h("summary", {}, "Where it came from"), of(["provenance"])));
-      }, (error) => report.replaceChildren(h("p", { class: "faint" }, error.message)));
+      tell();
     }
   }, fail));
 }

@@ -4,6 +4,7 @@ import { get, poll, repeat } from "../api.js";
 import { scatter } from "../chart.js";
 import { command, h, patch, stateWord, table } from "../dom.js";
 import { facts, sections, verdict } from "../figure.js";
+import { inPlace } from "./run.js";
 import { ago, clock, count, number, value } from "../format.js";
 
 export function studies({ main, atEnd, fail }) {
@@ -91,5 +92,5 @@ export function study(page) {
     if (isStopped()) return 0;
     patch(report, h("div", {}, h("h2", {}, data.open ? "Report so far" : "Report"), verdict(data), facts(data), sections(data)));
     return data.open || (last && last.open > 0) ? 5000 : 60000;
-  }, fail));
+  }, inPlace(report)));
 }
