@@ -92,6 +92,22 @@ TEST_CASE("courses: only what is new comes after the first answer") {
   CHECK(last["metrics"][0]["buckets"].size() == 4);
 }
 
+TEST_CASE("courses: who comes back after its course was dropped gets everything") {
+  SmallHome home;
+  for (int i = 1; i <= 20; ++i) {
+    home.start(i);
+    home.report(i, 1, {"3", "2"});
+  }
+  const json first = home.ask({"run", SmallHome::id(1), "courses"});
+  for (int i = 2; i <= 20; ++i)
+    home.ask({"run", SmallHome::id(i), "courses"});
+  home.report(1, 3, {"1"});
+  const json again =
+      home.ask({"run", SmallHome::id(1), "courses"}, {{"after", first["version"].dump()}});
+  CHECK(again["metrics"][0]["whole"] == true);
+  CHECK(again["metrics"][0]["buckets"].size() == 3);
+}
+
 TEST_CASE("courses: NaN, half a line and a metric with any name") {
   SmallHome home;
   const home::RunFiles files = home.start(1);
