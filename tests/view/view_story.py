@@ -166,7 +166,7 @@ def wait_for(what, seconds=60):
 
 def follow_study(home, server, watched):
     watched.sees("Nothing is under way")
-    study = home.start("run", str(home.work / "slow"), "--sweep", "rate=1,2", "--seeds", "1..2", "--json")
+    study = home.start("run", str(home.work / "slow"), "--sweep", "rate=1,2", "--seeds", "1..2", "--set", "pause=0.08", "--json")
     page = watched.page
     page.get_by_role("link", name="slow-study").first.wait_for(timeout=20000)
     watched.sees("running")
