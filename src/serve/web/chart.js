@@ -185,7 +185,7 @@ export class Chart {
     const body = rows.map((row) => h("tr", {}, row.map((cell, i) => h(i === 0 ? "th" : "td", {
       class: i > 0 ? "number" : null, scope: i === 0 ? "row" : null,
     }, typeof cell === "number" ? number(cell) : cell || ""))));
-    this.tablePlace.replaceChildren(h("div", { class: "scroll long", tabindex: "0", role: "region", "aria-label": this.title },
+    this.tablePlace.replaceChildren(h("div", { class: "scroll long", tabindex: "0", role: "group", "aria-label": this.title },
       h("table", {}, h("caption", {}, this.title),
         h("thead", {}, h("tr", {}, title.map((one) => h("th", { scope: "col" }, one)))),
         h("tbody", {}, body))));

@@ -78,11 +78,11 @@ export function patch(now, next) {
 
 // A table from columns {title, number, name, sort} and rows of cells (text or nodes).
 export function table(caption, columns, rows, attributes = {}) {
-  return h("div", { class: "scroll", role: "region", "aria-label": caption, tabindex: "0", ...attributes },
+  return h("div", { class: "scroll", role: "group", "aria-label": caption, tabindex: "0", ...attributes },
     h("table", {},
       h("caption", {}, caption),
-      h("thead", {}, h("tr", {}, columns.map((column) => h("th", {
-        scope: "col", class: column.number ? "number" : null, "aria-sort": column.sorted || null,
+      h("thead", {}, h("tr", {}, columns.map((column) => h(column.title ? "th" : "td", {
+        scope: column.title ? "col" : null, class: column.number ? "number" : null, "aria-sort": column.sorted || null,
       }, column.title)))),
       h("tbody", {}, rows.map((row) => h("tr", { "data-key": row.key, "data-row": row.key ? "" : null },
         row.cells.map((cell, i) => h(i === 0 ? "th" : "td", {

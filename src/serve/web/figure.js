@@ -87,11 +87,11 @@ export function sections(report) {
       }
       if (block.kind === "figure") {
         return [h("h3", {}, block.title),
-          h("figure", {}, h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": block.title }, drawing(block.drawing)),
+          h("figure", {}, h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": block.title }, drawing(block.drawing)),
             h("figcaption", {}, block.description))];
       }
       return h("div", {
-        class: "scroll" + (block.long ? " long" : ""), role: "region", "aria-label": block.caption, tabindex: "0",
+        class: "scroll" + (block.long ? " long" : ""), role: "group", "aria-label": block.caption, tabindex: "0",
       }, h("table", {}, h("caption", {}, block.caption),
         h("thead", {}, h("tr", {}, block.columns.map((column) =>
           h("th", { scope: "col", class: column.cells === "number" ? "number" : null }, column.title)))),

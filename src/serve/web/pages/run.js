@@ -205,7 +205,7 @@ export function run(page) {
       data.note ? h("p", { class: "notice" }, data.note) : null,
       head(data),
       data.graph && data.graph.marks.length ? h("section", {}, h("h2", {}, "Stages"),
-        h("figure", {}, h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Graph of the stages" }, drawing(data.graph)),
+        h("figure", {}, h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Graph of the stages" }, drawing(data.graph)),
           h("figcaption", {}, data.stages.map((one) => `${one.name}: ${one.state.replace("_", " ")}${one.wall_s ? ", " + duration(one.wall_s) : ""}`).join("; ")))) : null));
     patch(bottom, h("div", {}, outputs(data, page),
       h("h2", {}, "In the terminal"),
