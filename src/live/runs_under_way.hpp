@@ -21,8 +21,10 @@ class ViewState;
 struct SeenRun {
   catalog::RunRow row{};
   spec::RunStatus status{};
-  std::int64_t changed = -1;               ///< of status.json, in nanoseconds
-  std::optional<base::SteadyTime> seen{};  ///< when that was looked at
+  std::int64_t changed = -1;                ///< of status.json, in nanoseconds
+  std::optional<base::SteadyTime> seen{};   ///< when that was looked at
+  std::optional<base::SteadyTime> asked{};  ///< when its process was looked for
+  bool is_gone = false;                     ///< its process has gone without a record
   std::string last_line{};
   std::vector<double> spark{};
 };
@@ -47,6 +49,7 @@ class RunsUnderWay {
   void take_rows();
   void look_at_some();
   void look_at(SeenRun& run);
+  static void look_for_process(SeenRun& run);
   void ask_schedulers();
   nlohmann::ordered_json run_json(const SeenRun& run) const;
   nlohmann::ordered_json studies_json() const;

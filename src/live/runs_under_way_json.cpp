@@ -63,7 +63,9 @@ void RunsUnderWay::look_at(SeenRun& run) {
   run.seen = state_.clock().steady();
   const home::RunFiles files(run.row.directory);
   const std::int64_t changed = changed_at(files.status());
-  if (changed == run.changed) return;
+  if (!run.asked || *run.seen - *run.asked > between_questions || changed != run.changed)
+    run.asked.reset();
+  if (changed == run.changed) return look_for_process(run);
   try {
     state_.budget().charge(1);
     run.status = files.read_status();
@@ -71,6 +73,14 @@ void RunsUnderWay::look_at(SeenRun& run) {
   } catch (const base::Error&) {
     run.changed = -1;  // its folder vanished, or is not readable now
   }
+  look_for_process(run);
+}
+
+void RunsUnderWay::look_for_process(SeenRun& run) {
+  if (run.asked) return;
+  run.asked = run.seen;
+  run.is_gone = run.changed >= 0 && run.status.state == RunState::running &&
+                home::is_provably_gone(run.status);
 }
 
 void RunsUnderWay::look_at_some() {
@@ -154,8 +164,7 @@ std::optional<batch::WaitingReason> RunsUnderWay::reason_of(const std::string& r
 ordered_json RunsUnderWay::run_json(const SeenRun& run) const {
   const bool has_files = run.changed >= 0;
   const RunState state = has_files ? run.status.state : run.row.state;
-  const bool is_gone =
-      has_files && state == RunState::running && home::is_provably_gone(run.status);
+  const bool is_gone = state == RunState::running && run.is_gone;
   std::string detail = has_files ? run.status.message : run.row.message;
   if (state == RunState::running && detail.empty()) detail = run.status.stage;
   ordered_json json = {{"id", run.row.id},
