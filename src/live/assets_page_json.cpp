@@ -19,6 +19,7 @@ namespace sabath::live {
 namespace {
 
 using nlohmann::ordered_json;
+
 constexpr std::size_t most_runs = 20;
 
 ordered_json summary_of(const spec::Asset& asset) {
@@ -42,10 +43,6 @@ ordered_json summary_of(const spec::Asset& asset) {
                     {"withdrawn", asset.withdrawn}};
   if (has_sizes) json["size_bytes"] = bytes;
   return json;
-}
-
-bool matches(const spec::Asset& asset, const std::set<std::string>& names, bool all) {
-  return all || names.contains(asset.name);
 }
 
 ordered_json metric_json(const spec::BaselineMetric& metric) {
@@ -106,7 +103,8 @@ std::string assets_json(ViewState& state, const serve::Query& query) {
   std::vector<home::BadDocument> bad;
   ordered_json assets = ordered_json::array();
   for (const home::AssetDocument& document : state.parts().documents().assets(bad)) {
-    if (matches(document.asset, names, words.empty())) assets.push_back(summary_of(document.asset));
+    if (words.empty() || names.contains(document.asset.name))
+      assets.push_back(summary_of(document.asset));
   }
   ordered_json problems = ordered_json::array();
   for (const home::BadDocument& one : bad)

@@ -74,12 +74,7 @@ const Page* page_of(const Query& query) {
 
 }  // namespace
 
-class LiveView::State : public ViewState {
- public:
-  using ViewState::ViewState;
-};
-
-LiveView::LiveView(ViewParts parts) : state_(std::make_unique<State>(std::move(parts))) {}
+LiveView::LiveView(ViewParts parts) : state_(std::make_unique<ViewState>(std::move(parts))) {}
 
 LiveView::~LiveView() = default;
 

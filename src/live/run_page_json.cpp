@@ -133,7 +133,7 @@ ordered_json head_json(const catalog::RunRow& row, const SeenRun& seen) {
           {"study", row.study},
           {"state", spec::to_string(state)},
           {"goes_on", !spec::is_final(state)},
-          {"gone", state == RunState::running && has_files && home::is_provably_gone(seen.status)},
+          {"gone", state == RunState::running && seen.is_gone},
           {"message", has_files ? seen.status.message : row.message},
           {"created", row.created},
           {"updated", seen.status.updated},

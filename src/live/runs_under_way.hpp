@@ -60,7 +60,6 @@ class RunsUnderWay {
   std::map<std::string, SeenRun> runs_{};
   std::map<std::string, batch::WaitingReason> reasons_{};
   std::map<std::string, std::string> problems_{};  ///< of batches that cannot be asked about
-  std::map<std::string, std::size_t> points_{};    ///< of studies
   std::uint64_t rows_version_ = 0;
   std::optional<base::SteadyTime> asked_{};
 };

@@ -8,6 +8,8 @@
 
 namespace sabath::live {
 
+class ViewState;
+
 /// The home as the live view shows it. It only reads: it closes no run, and what it indexes in the
 /// catalog any other command would index. Each answer is a JSON document: docs/formats/live.md.
 /// Looks at files of those runs only that somebody looks at, with at most 20 metadata operations a
@@ -25,8 +27,7 @@ class LiveView final : public serve::LiveSource {
   serve::Download open(const serve::Query& query) override;
 
  private:
-  class State;
-  std::unique_ptr<State> state_;
+  std::unique_ptr<ViewState> state_;
 };
 
 }  // namespace sabath::live

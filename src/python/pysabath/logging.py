@@ -153,7 +153,7 @@ def is_number(value: Any) -> bool:
 
 
 def _emit(head: str, members: List[str], end: str) -> None:
-    """Writes a line of `head`, the members and `end`, or several lines of which each can be read."""
+    """Writes `head`, the members and `end` as one line. A long line is split; each part can be read."""
     if _environment.get(_METRICS) is not _chosen_by:
         _choose_file()
     if _path is None:

@@ -6,7 +6,10 @@ const SVG = "http://www.w3.org/2000/svg";
 const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
 
 export function visible(text) {
-  return String(text).replace(HIDDEN, (c) => "\\u" + c.codePointAt(0).toString(16).padStart(4, "0"));
+  return String(text).replace(HIDDEN, (c) => {
+    const code = c.codePointAt(0);
+    return code < 256 ? "\\x" + code.toString(16).padStart(2, "0") : "\\u{" + code.toString(16) + "}";
+  });
 }
 
 function fill(node, attributes, children) {

@@ -16,7 +16,7 @@ function soFar(data) {
   return [
     h("p", { class: "verdict " + (data.differs ? "bad" : "open") },
       h("strong", {}, data.differs ? "DIVERGES" : "SO FAR"), h("span", {}, data.headline)),
-    h("p", { class: "faint" }, data.required ? `Required: ${data.required}. There is no verdict before both runs have ended.` : ""),
+    h("p", { class: "faint" }, data.required ? `Required: ${data.required}. The verdict comes when both runs have ended.` : ""),
     differing.length ? table("Metrics that differ", columns, rows(differing)) : null,
     equal.length ? h("details", { "data-key": "equal" }, h("summary", {}, `${equal.length} equal to the bit so far`), table("Equal to the bit", columns, rows(equal))) : null,
     others.length ? h("details", { "data-key": "others" }, h("summary", {}, `${others.length} not judged`), table("Not judged", columns, rows(others))) : null,

@@ -2,7 +2,7 @@
 
 import { get, poll, repeat } from "../api.js";
 import { Chart, Course } from "../chart.js";
-import { command, h, patch, stateWord, table } from "../dom.js";
+import { command, h, patch, stateWord, table, visible } from "../dom.js";
 import { drawing, sections } from "../figure.js";
 import { ago, bytes, clock, count, duration, number, value } from "../format.js";
 
@@ -133,8 +133,7 @@ function logs(place, id, stages, { atEnd, query, setQuery }) {
     const atBottom = text.scrollTop + text.clientHeight >= text.scrollHeight - 8;
     if (part.text) {
       // Escape codes are shown, not obeyed.
-      const shown = text.textContent + part.text.replace(/\r\n?/g, "\n").replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g,
-        (c) => "\\x" + c.codePointAt(0).toString(16).padStart(2, "0"));
+      const shown = text.textContent + visible(part.text.replace(/\r\n?/g, "\n"));
       text.textContent = shown.length > most ? shown.slice(shown.indexOf("\n", shown.length - most) + 1) : shown;
     }
     next = part.next;

@@ -11,7 +11,7 @@ export function studies({ main, atEnd, fail }) {
   atEnd(poll("studies", {}, (data) => {
     patch(main, h("main", { id: "main", tabindex: "-1" }, h("h1", {}, "Studies"),
       data.studies.length === 0 ? h("div", {}, h("p", {}, "No study yet. A sweep makes one:"), command("sabath run digits --sweep hidden=16,32 --seeds 1..3")) :
-        table(count(data.all, "study").replace(/studys$/, "studies"),
+        table(data.all === 1 ? "1 study" : data.all + " studies",
           [{ title: "study", name: true }, { title: "recipe" }, { title: "points", number: true }, { title: "states" }, { title: "made" }],
           data.studies.map((one) => ({ key: one.study, cells: [h("a", { href: "#/study/" + one.study }, one.study), one.recipe || "",
             one.points === undefined ? "" : String(one.points), one.problem || Object.entries(one.states).map(([state, n]) => `${n} ${state}`).join(", "),
@@ -26,7 +26,6 @@ function settingOf(point, varied) {
 
 function matrix(data, metric) {
   const seeds = [...new Set(data.points.map((one) => one.seed === undefined ? "no seed" : String(one.seed)))];
-  const names = seeds.length > 1 || data.varied.length > 0 ? seeds : seeds;
   const rows = new Map();
   for (const point of data.points) {
     const setting = settingOf(point, data.varied);
@@ -35,8 +34,8 @@ function matrix(data, metric) {
     rows.get(setting).set(column, [...(rows.get(setting).get(column) || []), point]);
   }
   return table(`${count(data.points.length, "point")} of the study`,
-    [{ title: data.varied.length ? data.varied.join(", ") : "setting", name: true }, ...names.map((one) => ({ title: one === "no seed" ? one : "seed " + one }))],
-    [...rows.entries()].map(([setting, cells]) => ({ key: setting, cells: [setting, ...names.map((name) => (cells.get(name) || []).map((point) =>
+    [{ title: data.varied.length ? data.varied.join(", ") : "setting", name: true }, ...seeds.map((one) => ({ title: one === "no seed" ? one : "seed " + one }))],
+    [...rows.entries()].map(([setting, cells]) => ({ key: setting, cells: [setting, ...seeds.map((name) => (cells.get(name) || []).map((point) =>
       h("div", { class: "point-cell" }, stateWord(point.state), " ",
         point.run ? h("a", { href: "#/run/" + point.run, "aria-label": `run ${point.run}` }, metric && metric in (point.values || {}) ? number(value(point.values[metric])) : "run") : "")))] })));
 }
