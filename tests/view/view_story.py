@@ -23,7 +23,6 @@ RECIPE = {
     "name": "slow",
     "parameters": {
         "rate": {"type": "float", "default": 1.0, "min": 0.0},
-        "pause": {"type": "float", "default": 0.03, "affects": "execution"},
         "drift": {"type": "int", "default": 0, "affects": "execution"},
     },
     "seed": {"environment": ["SABATH_SEED"]},
@@ -31,14 +30,25 @@ RECIPE = {
     "stages": [
         {"name": "make", "run": ["python3", "{code}/slow.py", "make"]},
         {"name": "train", "needs": ["make"], "outputs": ["page.html"],
-         "run": ["python3", "{code}/slow.py", "train", "{param.rate}", "{param.pause}", "{param.drift}", "{output}"]},
+         "run": ["python3", "{code}/slow.py", "train", "{param.rate}", "{param.drift}", "{output}"]},
     ],
 }
+# A run waits at its steps 50 and 80 until the story gives it a pass, so that no step depends on how quick the machine is.
 CODE = r"""
 import json, os, pathlib, random, sys, time
+PASSES = pathlib.Path("@PASSES@")
+def take_pass():
+    while True:
+        for one in PASSES.iterdir():
+            try:
+                one.unlink()
+                return
+            except FileNotFoundError:
+                pass
+        time.sleep(0.05)
 print("first line <script>alert(1)</script> \x1b[2J", flush=True)
 if sys.argv[1] == "train":
-    rate, pause, drift, out = float(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4]), pathlib.Path(sys.argv[5])
+    rate, drift, out = float(sys.argv[2]), int(sys.argv[3]), pathlib.Path(sys.argv[4])
     seed = int(os.environ.get("SABATH_SEED", "0"))
     noise = random.Random(seed)
     with open(os.environ["SABATH_METRICS"], "a") as metrics:
@@ -50,7 +60,8 @@ if sys.argv[1] == "train":
             metrics.write(json.dumps(line) + "\n")
             metrics.flush()
             print("step", step, flush=True)
-            time.sleep(pause)
+            if step in (50, 80):
+                take_pass()
     (out / "page.html").write_text("<script>document.title = 'run'</script>")
 """
 
@@ -87,7 +98,9 @@ class Home:
         (work / "runtime").mkdir(mode=0o700)
         code = work / "slow/code"
         code.mkdir(parents=True)
-        (code / "slow.py").write_text(CODE)
+        self.passes = work / "passes"
+        self.passes.mkdir()
+        (code / "slow.py").write_text(CODE.replace("@PASSES@", str(self.passes)))
         (work / "slow/recipe.json").write_text(json.dumps(RECIPE))
 
     def start(self, *words):
@@ -97,6 +110,10 @@ class Home:
         done = subprocess.run([self.program, *words], env=self.environment, capture_output=True, text=True)
         assert done.returncode == status, (words, done.returncode, done.stdout, done.stderr)
         return done.stdout
+
+    def let_pass(self, times):
+        for _ in range(times):
+            (self.passes / str(time.monotonic_ns())).touch()
 
     def json(self, *words, status=0):
         return json.loads(self.call(*words, "--json", status=status))
@@ -128,6 +145,7 @@ class Watched:
 
     def __init__(self, browser, server, **options):
         self.context = browser.new_context(accept_downloads=True, **options)
+        self.context.set_default_timeout(90000)
         self.page = self.context.new_page()
         self.problems, self.hosts, self.loads = [], set(), 0
         self.page.on("pageerror", lambda error: self.problems.append(str(error)))
@@ -143,8 +161,8 @@ class Watched:
     def go(self, address):
         self.page.evaluate("to => { location.hash = to; }", address)
 
-    def sees(self, text, seconds=15):
-        self.page.locator("#main").get_by_text(text, exact=False).first.wait_for(timeout=seconds * 1000)
+    def sees(self, text):
+        self.page.locator("#main").get_by_text(text, exact=False).first.wait_for()
 
     def check(self, server):
         assert not self.problems, self.problems
@@ -154,7 +172,7 @@ class Watched:
         assert width <= 0, f"scrolls sideways by {width}"
 
 
-def wait_for(what, seconds=60):
+def wait_for(what, seconds=90):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         found = what()
@@ -166,9 +184,9 @@ def wait_for(what, seconds=60):
 
 def follow_study(home, server, watched):
     watched.sees("Nothing is under way")
-    study = home.start("run", str(home.work / "slow"), "--sweep", "rate=1,2", "--seeds", "1..2", "--set", "pause=0.08", "--json")
+    study = home.start("run", str(home.work / "slow"), "--sweep", "rate=1,2", "--seeds", "1..2", "--json")
     page = watched.page
-    page.get_by_role("link", name="slow-study").first.wait_for(timeout=20000)
+    page.get_by_role("link", name="slow-study").first.wait_for()
     watched.sees("running")
     link = page.get_by_role("link", name="slow-study").first
     identifier = link.inner_text()
@@ -176,11 +194,13 @@ def follow_study(home, server, watched):
     watched.sees("not run")
     watched.sees("SO FAR")
     # States on the page are those of the program.
-    wait_for(lambda: "1 ok" in page.locator("#main .lead").inner_text(), 60)
+    home.let_pass(2)
+    wait_for(lambda: "1 ok" in page.locator("#main .lead").inner_text())
     assert "1 ok" in home.call("status", identifier)
-    watched.sees("4 ok", 90)
-    study.communicate(timeout=60)
-    wait_for(lambda: page.locator(".verdict strong").first.inner_text() not in ("", "SO FAR"), 30)
+    home.let_pass(6)
+    watched.sees("4 ok")
+    study.communicate(timeout=90)
+    wait_for(lambda: page.locator(".verdict strong").first.inner_text() not in ("", "SO FAR"))
     assert watched.loads == 1, "the page was loaded again"
     return identifier
 
@@ -209,16 +229,19 @@ def look_at_run(home, server, watched, run):
 
 
 def compare_while_running(home, server, watched):
+    home.let_pass(2)
     first = home.json("run", str(home.work / "slow"), "--seed", "1")["runs"][0]["id"]
-    other = home.start("run", str(home.work / "slow"), "--seed", "1", "--set", "drift=60", "--set", "pause=0.12", "--json")
+    other = home.start("run", str(home.work / "slow"), "--seed", "1", "--set", "drift=60", "--json")
     second = wait_for(lambda: [one["id"] for one in server.get("now")["runs"] if one["state"] == "running"])[0]
     watched.go(f"/compare?a={first}&b={second}")
-    watched.sees("equal to the bit up to step")
-    watched.sees("DIVERGES", 30)
+    watched.sees("equal to the bit up to step 50")
+    home.let_pass(1)
+    watched.sees("DIVERGES")
     headline = watched.page.locator(".verdict span").inner_text()
     assert other.poll() is None, "the run was over before its divergence was shown"
     assert "diverges at step 60" in headline, headline
-    other.communicate(timeout=60)
+    home.let_pass(1)
+    other.communicate(timeout=90)
     wait_for(lambda: watched.page.locator(".verdict strong").inner_text() == "FAIL")
     verdict = home.json("compare", first, second, status=1)
     assert watched.page.locator(".verdict span").inner_text() == verdict["reason"]
@@ -232,14 +255,14 @@ def break_things(home, server, watched):
     before = page.get_by_role("link", name="slow-2").count()
     (home.work / "home/catalog.db").unlink()
     page.reload()
-    wait_for(lambda: page.get_by_role("link", name="slow-2").count() == before, 30)
+    wait_for(lambda: page.get_by_role("link", name="slow-2").count() == before)
     page.get_by_role("searchbox").fill("recipe=slow,loss<")
     page.get_by_text("selection 'recipe=slow,loss<'", exact=False).wait_for()
     page.get_by_role("searchbox").fill("recipe=slow,seed=2")
     wait_for(lambda: page.locator("tr[data-row]").count() == 2)
     assert "recipe%3Dslow" in page.url
     server.end(signal.SIGKILL)
-    page.get_by_text("the server is gone; asking again").wait_for(timeout=20000)
+    page.get_by_text("the server is gone; asking again").wait_for()
     again = Server(home)
     watched.hosts.clear()
     watched.open(again)
