@@ -67,17 +67,23 @@ export function get(path, parameters = {}) {
   return ask(path + (text ? "?" + text : ""), "Bearer " + (sessionStorage.getItem(TOKEN) || ""));
 }
 
-const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
-
 // Calls `ask` again and again until the returned function is called; it returns when to ask next.
-// A hidden tab and a paused view ask nothing.
+// The method `soon` of that function asks at once, for what a reader has just typed or pressed.
+// A hidden tab and a paused view ask nothing else.
 export function repeat(again, onError) {
   let stopped = false;
+  let wanted = true;
+  let wake = () => {};
+  const sleep = (ms) => new Promise((done) => {
+    wake = done;
+    setTimeout(done, wanted ? 0 : ms);
+  });
   (async () => {
     let failures = 0;
     while (!stopped) {
-      if (!document.hidden && !paused || failures > 0) {
+      if (!document.hidden && !paused || failures > 0 || wanted) {
         let wait = 1000;
+        wanted = false;
         try {
           wait = await again(() => stopped);
           failures = 0;
@@ -97,7 +103,11 @@ export function repeat(again, onError) {
       }
     }
   })();
-  return () => { stopped = true; };
+  const soon = () => {
+    wanted = true;
+    wake();
+  };
+  return Object.assign(() => { stopped = true; }, { soon });
 }
 
 // Polls an answer that has versions; calls `show` with each new one.

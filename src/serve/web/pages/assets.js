@@ -25,14 +25,15 @@ export function assets({ main, query, setQuery, atEnd, fail }) {
     clearTimeout(timer);
     timer = setTimeout(() => {
       setQuery({ words: search.value.trim() });
-      ask().catch(fail);
+      asking.soon();
     }, 120);
   });
   atEnd(() => clearTimeout(timer));
-  atEnd(repeat(async () => {
+  const asking = repeat(async () => {
     await ask();
     return 30000;
-  }, fail));
+  }, fail);
+  atEnd(asking);
 }
 
 function files(document) {

@@ -34,7 +34,7 @@ export function runs(page) {
   const list = h("div", {});
   const facets = h("div", { class: "facets" });
   main.replaceChildren(h("h1", {}, "Runs"), h("div", { class: "row" }, search, columns, sort), problem, h("div", { class: "split" }, facets, list));
-  let asked = 0;
+  let version = 0;  // of what the reader asks for
   let from = Number(query.get("from") || 0);
   const chosen = new Set();
   let shown = null;
@@ -73,16 +73,16 @@ export function runs(page) {
   };
 
   const ask = async () => {
-    const number_ = ++asked;
+    const asked = version;
     const parameters = { select: search.value.trim(), columns: columns.value.trim(), sort: sort.value.trim() };
     try {
       const data = await get("runs", { ...parameters, from });
-      if (number_ !== asked) return;
+      if (asked !== version) return;
       problem.hidden = true;
       shown = data;
       render();
     } catch (error) {
-      if (number_ !== asked || error.status === 0 || error.status === 401) throw error;
+      if (error.status === 0 || error.status === 401 || error.status === 503) throw error;
       problem.hidden = false;
       problem.textContent = error.message + (error.hint ? "; " + error.hint : "");
     }
@@ -108,8 +108,9 @@ export function runs(page) {
 
   function turn(step) {
     from = Math.max(0, from + step);
+    version += 1;
     setQuery({ from: from || "" });
-    ask().catch(fail);
+    asking.soon();
   }
 
   let timer = 0;
@@ -117,20 +118,23 @@ export function runs(page) {
     clearTimeout(timer);
     timer = setTimeout(() => {
       from = 0;
+      version += 1;
       setQuery({ select: search.value.trim(), columns: columns.value.trim(), sort: sort.value.trim(), from: "" });
-      ask().catch(fail);
-      askFacets();
+      asking.soon();
+      askingFacets.soon();
     }, 120);
   }
   for (const input of [search, columns, sort]) input.addEventListener("input", changed);
   atEnd(() => clearTimeout(timer));
-  atEnd(repeat(async () => {
+  const asking = repeat(async () => {
     await ask();
     return 5000;
-  }, fail));
-  atEnd(repeat(async () => {
+  }, fail);
+  const askingFacets = repeat(async () => {
     await askFacets();
     return 30000;
-  }, fail));
+  }, fail);
+  atEnd(asking);
+  atEnd(askingFacets);
 }
 
