@@ -52,8 +52,14 @@ DocumentKind kind_of_file(const fs::path& path) {
     return DocumentKind::crate;
   const std::string text = base::read_file(path);
   const std::size_t first = text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
+  if (text.find('\0') != std::string::npos) throw_unknown(path);
   if (first == std::string::npos || text[first] != '{') return DocumentKind::table;
-  if (const auto kind = exchange::kind_of_document(text, path.string())) return *kind;
+  const auto kind = exchange::kind_of_document(text, path.string());
+  if (kind == DocumentKind::crate)
+    throw Error(ErrorKind::usage,
+                base::printable(path.string()) + ": is only the metadata of a crate",
+                "name the crate's folder or its zip file");
+  if (kind) return *kind;
   throw_unknown(path);
 }
 

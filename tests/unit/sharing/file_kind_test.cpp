@@ -23,5 +23,9 @@ TEST_CASE("files and folders are recognised by their content") {
   CHECK(kind_of_file(at("c.zip")) == DocumentKind::crate);
   CHECK(kind_of_file(at("a.json")) == DocumentKind::asset);
   CHECK_THROWS_AS(kind_of_file(at("other.json")), base::Error);
+  base::write_file_atomically(at("packed.tar.gz"), std::string("\x1f\x8b\x08\0\0", 5));
+  CHECK_THROWS_WITH(kind_of_file(at("packed.tar.gz")), Catch::Contains("no kind of document"));
+  base::write_file_atomically(at("m.json"), R"({"@graph":[{"@id":"ro-crate-metadata.json"}]})");
+  CHECK_THROWS_WITH(kind_of_file(at("m.json")), Catch::Contains("only the metadata of a crate"));
   CHECK_THROWS_AS(kind_of_file(at("none.csv")), base::Error);
 }
