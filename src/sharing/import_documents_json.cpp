@@ -72,7 +72,27 @@ Import read_croissant(const DocumentRequest& request) {
   return import;
 }
 
-Import read_upstream(const DocumentRequest& request) {
+/// Throws where a document from an address leads to this machine or a private network.
+void refuse_private(const DocumentRequest& request, const spec::Asset& asset) {
+  const std::string address = request.url.empty() ? "" : exchange::private_address_in(asset);
+  if (!address.empty())
+    throw Error(ErrorKind::usage,
+                printable(request.url) + ": names '" + printable(address) +
+                    "', an address of this machine or a private network",
+                "save the document here if you trust it, and import the file");
+}
+
+using Known = std::vector<home::AssetDocument>;
+
+/// The commit that a model of this repository was pinned to before; empty for none.
+std::string pinned_before(const std::string& url, const Known& known) {
+  for (const home::AssetDocument& one : known)
+    if (one.asset.code && one.asset.code->git == url && one.asset.code->open.empty())
+      return one.asset.code->commit;
+  return {};
+}
+
+Import read_upstream(const DocumentRequest& request, const Known& known) {
   std::vector<exchange::UpstreamDocument> documents;
   std::error_code code;
   if (fs::is_directory(request.place, code)) {
@@ -81,7 +101,15 @@ Import read_upstream(const DocumentRequest& request) {
   } else {
     documents.push_back({request.place.stem(), base::read_file(request.place)});
   }
-  exchange::UpstreamImport read = exchange::read_upstream(documents, request.commit);
+  exchange::UpstreamImport read = exchange::read_upstream(
+      documents, request.commit, [&](const std::string& url, const std::string& reference) {
+        spec::Asset asked;
+        asked.code.emplace().git = url;
+        refuse_private(request, asked);
+        const std::string before = pinned_before(url, known);
+        if (!before.empty() || !request.commit_of) return before;
+        return request.commit_of(url, reference);
+      });
   return {std::move(read.assets), std::move(read.recipes)};
 }
 
@@ -91,13 +119,13 @@ Import read_asset(const DocumentRequest& request) {
   return {{std::move(imported)}, {}};
 }
 
-Import read(const DocumentRequest& request) {
+Import read(const DocumentRequest& request, const Known& known) {
   switch (request.kind) {
     case DocumentKind::croissant:
     case DocumentKind::jsonld:  // a Dataset of schema.org has the same terms
       return read_croissant(request);
     case DocumentKind::upstream:
-      return read_upstream(request);
+      return read_upstream(request, known);
     case DocumentKind::hpcfair:
       return {{exchange::read_hpcfair(base::read_file(request.place), request.place.string())}, {}};
     case DocumentKind::asset:
@@ -170,17 +198,20 @@ void refuse_other(const spec::Asset& asset,
               "--name gives it another name, --replace replaces what is in your home");
 }
 
+/// Whether `asset` is the known one, whose code was open, with a commit.
+bool pins_code(const spec::Asset& asset, const spec::Asset& known) {
+  if (!asset.code || !known.code || asset.code->git != known.code->git) return false;
+  if (known.code->open.empty() || !asset.code->open.empty()) return false;
+  spec::Asset pinned = known;
+  pinned.code = asset.code;
+  return pinned == asset;
+}
+
 MadeDocument prepared(ImportedAsset& imported,
                       const DocumentRequest& request,
                       const home::Folders& folders,
                       const std::vector<home::AssetDocument>& known) {
-  const std::string address =
-      request.url.empty() ? "" : exchange::private_address_in(imported.asset);
-  if (!address.empty())
-    throw Error(ErrorKind::usage,
-                printable(request.url) + ": names '" + printable(address) +
-                    "', an address of this machine or a private network",
-                "save the document here if you trust it, and import the file");
+  refuse_private(request, imported.asset);
   MadeDocument made;
   made.kind = to_string(imported.asset.kind);
   made.name = imported.asset.name;
@@ -190,14 +221,17 @@ MadeDocument prepared(ImportedAsset& imported,
   made.notes = imported.notes;
   const bool is_known = std::ranges::any_of(
       known, [&](const home::AssetDocument& one) { return one.asset.name == imported.asset.name; });
+  bool replaces = request.replaces;
   if (is_known) {
     const spec::Asset as_written = spec::parse_asset(made.text, made.path.string());
-    for (const home::AssetDocument& one : known)
+    for (const home::AssetDocument& one : known) {
       if (one.asset == as_written) made.was_there = true;
+      if (one.path == made.path && pins_code(as_written, one.asset)) replaces = true;
+    }
   }
-  if (!made.was_there && !request.replaces) refuse_other(imported.asset, made, known);
+  if (!made.was_there && !replaces) refuse_other(imported.asset, made, known);
   std::error_code code;
-  if (!made.was_there && !request.replaces && fs::exists(made.path, code))
+  if (!made.was_there && !replaces && fs::exists(made.path, code))
     throw Error(ErrorKind::usage,
                 printable(made.path.string()) + ": is there, and is another document",
                 "--name gives the asset another name, --replace replaces the file");
@@ -268,14 +302,14 @@ MadeDocument keep_asset(ImportedAsset imported,
 std::vector<MadeDocument> import_documents(const DocumentRequest& request,
                                            const home::Folders& folders,
                                            const home::Documents& documents) {
-  Import import = read(request);
+  std::vector<home::BadDocument> bad;
+  const Known known = documents.assets(bad);
+  Import import = read(request, known);
   const bool is_croissant =
       request.kind == DocumentKind::croissant || request.kind == DocumentKind::jsonld;
   if (!request.name.empty() && !is_croissant && import.assets.size() + import.recipes.size() != 1)
     throw Error(
         ErrorKind::usage, "--name: the import makes several documents", "import them one by one");
-  std::vector<home::BadDocument> bad;
-  const auto known = documents.assets(bad);
   std::vector<MadeDocument> made;
   for (ImportedAsset& one : import.assets) {
     if (!request.name.empty() && !is_croissant) one.asset.name = request.name;

@@ -2,6 +2,7 @@
 
 #include <sabath/exchange/imported_asset.hpp>
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -23,10 +24,16 @@ struct UpstreamImport {
   std::vector<Recipe> recipes{};  ///< one for each model that has commands
 };
 
+/// Gives the commit that a branch or tag ("refs/tags/v1") of a repository is now; no `reference`
+/// means its HEAD. Gives an empty text where it is not known.
+using CommitLookup =
+    std::function<std::string(const std::string& repository, const std::string& reference)>;
+
 /// Reads data sets and models of the Python SABATH. A model's recipe uses the data sets that are
-/// read with it. A model's code is open unless its document or `commit` pins it. Throws
-/// Error{usage} that names the document and the member.
+/// read with it. A model's code is open unless its document, `commit` or `commit_of` pins it.
+/// Throws Error{usage} that names the document and the member.
 UpstreamImport read_upstream(const std::vector<UpstreamDocument>& documents,
-                             const std::string& commit = {});
+                             const std::string& commit = {},
+                             const CommitLookup& commit_of = {});
 
 }  // namespace sabath::exchange

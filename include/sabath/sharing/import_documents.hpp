@@ -2,6 +2,7 @@
 
 #include <sabath/exchange/document_kind.hpp>
 #include <sabath/exchange/imported_asset.hpp>
+#include <sabath/exchange/upstream.hpp>
 #include <sabath/home/documents.hpp>
 #include <sabath/home/folders.hpp>
 #include <sabath/spec/asset.hpp>
@@ -17,8 +18,9 @@ struct DocumentRequest {
   std::filesystem::path place{};  ///< a file or a folder
   std::string url{};              ///< from which the file came; empty for a local one
   exchange::DocumentKind kind = exchange::DocumentKind::asset;
-  std::string name{};    ///< of the asset, in place of the document's; for one asset
-  std::string commit{};  ///< of a model's code
+  std::string name{};                  ///< of the asset, in place of the document's; for one asset
+  std::string commit{};                ///< of a model's code
+  exchange::CommitLookup commit_of{};  ///< asked where neither `commit` nor the document has one
   bool trusts_form = false;
   bool replaces = false;  ///< an asset of the same name
   bool is_dry = false;    ///< nothing is written

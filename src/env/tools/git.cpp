@@ -8,6 +8,7 @@
 #include <sabath/base/text/pieces.hpp>
 #include <sabath/base/text/regex.hpp>
 #include <sabath/base/text/text_table.hpp>
+#include <sabath/env/remote_commit.hpp>
 
 #include <algorithm>
 #include <array>
@@ -227,7 +228,7 @@ Git::Git(const LockRequest& request, base::ProcessRunner& processes, const base:
     : request_(request),
       processes_(processes),
       variables_(variables_of(request, user)),
-      place_(place_of(request.context.spec.name)) {
+      place_(request.context.spec.name.empty() ? "git" : place_of(request.context.spec.name)) {
   const auto program = base::find_program("git", search_path(variables_));
   if (!program) {
     throw_environment(place_ + ": git not found on PATH",
@@ -305,6 +306,23 @@ std::string Git::resolve(const std::string& url, const std::string& ref) {
         "write refs/heads/" + shown + " or refs/tags/" + shown);
   }
   return commit;
+}
+
+std::string remote_commit(const std::string& url,
+                          const std::string& reference,
+                          const fs::path& work,
+                          base::ProcessRunner& processes,
+                          base::Observer& observer,
+                          std::stop_token stop) {
+  const base::Environment user = base::current_environment();
+  const spec::LayerSpec nameless;
+  const std::vector<spec::BuiltLayer> none;
+  LayerContext context{nameless, {}, none};
+  if (const auto path = user.find("PATH"); path != user.end()) context.variables.insert(*path);
+  LockRequest request{context, work, observer, std::move(stop)};
+  request.limits = {std::chrono::seconds(60), std::chrono::seconds(20)};
+  observer.note("asking " + base::printable(url) + " for its commit");
+  return Git(request, processes, user).resolve(url, reference);
 }
 
 fs::path Git::fetch(const std::string& url, const std::string& commit) {

@@ -28,7 +28,8 @@ void keep_names_apart(std::vector<UpstreamData>& data, const std::set<std::strin
 }  // namespace
 
 UpstreamImport read_upstream(const std::vector<UpstreamDocument>& documents,
-                             const std::string& commit) {
+                             const std::string& commit,
+                             const CommitLookup& commit_of) {
   std::vector<UpstreamData> data;
   std::map<std::string, base::JsonDocument> models;
   std::set<std::string> names;
@@ -56,7 +57,7 @@ UpstreamImport read_upstream(const std::vector<UpstreamDocument>& documents,
   keep_names_apart(data, names);
   UpstreamImport imported;
   for (auto& [name, document] : models) {
-    add_upstream_model(document.root(), name, commit, data, imported);
+    add_upstream_model(document.root(), name, {commit, commit_of}, data, imported);
     document.finish();
   }
   for (UpstreamData& one : data)

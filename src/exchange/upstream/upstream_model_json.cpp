@@ -185,24 +185,39 @@ std::string recipe_of(const spec::Asset& asset,
   return base::pretty_json(recipe);
 }
 
-spec::CodeSource read_code(JsonReader git, const std::string& commit, ImportedAsset& model) {
+/// Pins code whose document names no commit, or says why it stays open.
+void pin_code(spec::CodeSource& code,
+              const std::string& reference,
+              const CommitLookup& commit_of,
+              ImportedAsset& model) {
+  if (commit_of) code.commit = commit_of(code.git, reference);
+  if (!code.commit.empty()) {
+    model.notes.push_back("its code is pinned to the commit " + code.commit.substr(0, 12) + " of " +
+                          (reference.empty() ? "HEAD" : printable(reference)));
+    return;
+  }
+  code.open = "the document names no commit";
+  model.notes.emplace_back(
+      "its code has no commit: 'run' refuses it until an import pins it, with --commit or from "
+      "its repository");
+}
+
+spec::CodeSource read_code(JsonReader git, const CodePin& pin, ImportedAsset& model) {
   static const base::Form form("[0-9a-fA-F]{40}");
   spec::CodeSource code;
   code.git = git.required("origin").string();
   const std::string stated = git.optional("commit").string();
-  for (const char* name : {"tag", "branch"}) {
+  std::string reference;
+  for (const auto& [name, beginning] :
+       {std::pair{"branch", "refs/heads/"}, std::pair{"tag", "refs/tags/"}}) {
     if (const std::string text = git.optional(name).string(); !text.empty()) {
       keep_upstream(model.asset, name, text);
-      model.notes.push_back(std::string(name) + " '" + printable(text) +
-                            "' is kept; name its commit with --commit");
+      model.notes.push_back(std::string(name) + " '" + printable(text) + "' is kept");
+      reference = beginning + text;
     }
   }
-  code.commit = form.matches(commit) ? commit : form.matches(stated) ? stated : "";
-  if (code.commit.empty()) {
-    code.open = "the document names no commit";
-    model.notes.emplace_back(
-        "its code has no commit: 'run' refuses it until an import with --commit pins it");
-  }
+  code.commit = form.matches(pin.commit) ? pin.commit : form.matches(stated) ? stated : "";
+  if (code.commit.empty()) pin_code(code, reference, pin.commit_of, model);
   json others = json::object();
   for (auto& [name, value] : git.members()) {
     if (name == "origin" || name == "commit" || name == "tag" || name == "branch") continue;
@@ -246,7 +261,7 @@ void read_references(JsonReader root, ImportedAsset& model) {
 
 void add_upstream_model(JsonReader root,
                         const std::string& file,
-                        const std::string& commit,
+                        const CodePin& pin,
                         const std::vector<UpstreamData>& data,
                         UpstreamImport& to) {
   ImportedAsset model;
@@ -258,7 +273,7 @@ void add_upstream_model(JsonReader root,
       abstract + (abstract.empty() || description.empty() ? "" : "\n\n") + description;
   model.asset.homepage = root.optional("homepage").string();
   read_references(root, model);
-  model.asset.code = read_code(root.required("git"), commit, model);
+  model.asset.code = read_code(root.required("git"), pin, model);
   if (JsonReader forks = root.optional("forks"); forks.exists()) {
     keep_upstream(model.asset, "forks", forks.json());
     model.notes.emplace_back("its forks are kept");

@@ -9,6 +9,8 @@
 #include "support/servers/loopback.hpp"
 #include "support/servers/nginx.hpp"
 
+#include <sabath/env/remote_commit.hpp>
+
 #include <catch2/catch.hpp>
 
 #include <filesystem>
@@ -63,6 +65,25 @@ TEST_CASE("fetched source: a branch is locked to its commit, and builds stay wit
   const auto words = spec::differences(built.lock(), shop.store().lock(spec, shop.recipe()));
   CHECK(any_contains(words, first));
   CHECK(any_contains(words, shop.locked(again).version));
+}
+
+TEST_CASE("remote commit: a branch, a tag and HEAD of a repository are asked for") {
+  Shop shop;
+  const auto first = shop.commit("r", Shop::makefile_saying("one"));
+  shop.shell("r", "git tag v1");
+  const auto second = shop.commit("r", "echo more >more");
+  const base::TempDir work(fs::temp_directory_path());
+  const auto ask = [&](const std::string& url, const std::string& reference) {
+    return env::remote_commit(url, reference, work.path(), shop.processes, shop.observer);
+  };
+  CHECK(ask(shop.url("r"), "") == second);
+  CHECK(ask(shop.url("r"), "refs/tags/v1") == first);
+  CHECK(error_of([&] { ask(shop.url("r"), "refs/heads/none"); }).kind() ==
+        base::ErrorKind::environment);
+  const auto gone = error_of([&] { ask(shop.url("gone"), ""); });
+  CHECK(gone.kind() == base::ErrorKind::transfer);
+  CHECK(contains(gone.what(), "git: asking"));
+  CHECK_THROWS_AS(ask("ext::sh -c true", ""), base::Error);
 }
 
 TEST_CASE("fetched source: tags, whole names, commits and the default branch can be named") {

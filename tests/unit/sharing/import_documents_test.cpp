@@ -95,3 +95,49 @@ TEST_CASE("import: a repository beside files becomes a second asset") {
   CHECK(made[1].name == "mine-repository");
   CHECK(std::filesystem::exists(home.folders.home / "assets/mine-repository.json"));
 }
+
+TEST_CASE("import: a model's code is pinned once its repository answers, and stays so") {
+  const OneHome home;
+  home.write("m.json",
+             R"({"name": "M", "abstract": "", "description": "", "homepage": "", "references": [],
+                 "git": {"origin": "https://example.org/m.git", "tag": "v1"}, "run": {"x": ["true"]}})");
+  DocumentRequest request;
+  request.place = home.folder / "m.json";
+  request.kind = DocumentKind::upstream;
+  const auto text = [&] { return base::read_file(home.folders.home / "assets/m.json"); };
+  home.import(request);
+  CHECK(text().find("names no commit") != std::string::npos);
+
+  std::string asked;
+  request.commit_of = [&](const std::string& url, const std::string& reference) {
+    asked += url + " " + reference + "\n";
+    return std::string(40, 'c');
+  };
+  home.import(request);
+  CHECK(asked == "https://example.org/m.git refs/tags/v1\n");
+  CHECK(text().find("names no commit") == std::string::npos);
+  CHECK(text().find(std::string(40, 'c')) != std::string::npos);
+
+  request.commit_of = [](const std::string&, const std::string&) { return std::string(40, 'd'); };
+  const auto again = home.import(request);
+  CHECK(again.back().was_there);
+  CHECK(text().find(std::string(40, 'd')) == std::string::npos);
+}
+
+TEST_CASE("import: a document from an address makes nobody ask a private repository") {
+  const OneHome home;
+  home.write(
+      "m.json",
+      R"({"name": "M", "git": {"origin": "https://127.0.0.1/m.git"}, "run": {"x": ["true"]}})");
+  DocumentRequest request;
+  request.place = home.folder / "m.json";
+  request.url = "https://example.org/m.json";
+  request.kind = DocumentKind::upstream;
+  bool was_asked = false;
+  request.commit_of = [&](const std::string&, const std::string&) {
+    was_asked = true;
+    return std::string();
+  };
+  CHECK_THROWS_WITH(home.import(request), Catch::Contains("private network"));
+  CHECK_FALSE(was_asked);
+}

@@ -6,6 +6,7 @@
 #include <sabath/assets/fetch_assets.hpp>
 #include <sabath/base/text/numbers.hpp>
 #include <sabath/base/text/text_table.hpp>
+#include <sabath/env/remote_commit.hpp>
 #include <sabath/sharing/file_kind.hpp>
 #include <sabath/sharing/group_crate.hpp>
 #include <sabath/sharing/import_crate.hpp>
@@ -14,6 +15,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <set>
 
 namespace sabath::cli {
 namespace {
@@ -102,11 +104,32 @@ std::string documents_text(const std::vector<sharing::MadeDocument>& made, bool 
 
 namespace {
 
+/// Asks repositories for commits. A host that does not answer is not asked again.
+exchange::CommitLookup asked_commits(Workspace& workspace) {
+  return [&workspace, silent = std::set<std::string>()](const std::string& url,
+                                                        const std::string& reference) mutable {
+    const std::string host = url.substr(0, url.find('/', url.find("://") + 3));
+    if (silent.contains(host)) return std::string();
+    const base::TempDir work(std::filesystem::temp_directory_path());
+    base::SystemProcessRunner processes;
+    try {
+      return env::remote_commit(
+          url, reference, work.path(), processes, workspace.observer(), workspace.stop());
+    } catch (const base::Error& error) {
+      if (error.kind() == base::ErrorKind::interrupted) throw;
+      if (error.kind() == base::ErrorKind::transfer) silent.insert(host);
+      workspace.observer().warn(error.what());
+      return std::string();
+    }
+  };
+}
+
 int import_documents(const ImportOptions& options,
                      exchange::DocumentKind kind,
                      Workspace& workspace) {
   sharing::DocumentRequest request = options.documents;
   request.kind = kind;
+  request.commit_of = asked_commits(workspace);
   const auto made = sharing::import_documents(request, workspace.folders(), workspace.documents());
   return answer_with(made, documents_text(made, request.is_dry), workspace);
 }
