@@ -103,6 +103,17 @@ std::string explain_note(const CheckSample& a,
   return text;
 }
 
+/// A file that was equal in one pair stands beside its arrays, which differed in another: these say
+/// more, and none of them is better.
+void drop_files_with_arrays(FoundCases& cases) {
+  for (auto one = cases.begin(); one != cases.end();) {
+    const auto arrays = cases.lower_bound(one->first + ":");
+    const bool has_arrays = arrays != cases.end() && arrays->first.starts_with(one->first + ":");
+    const bool is_told = has_arrays && one->second.found.verdict == Verdict::pass;
+    one = is_told ? cases.erase(one) : std::next(one);
+  }
+}
+
 CheckCase nothing_to_hold(const std::string& reason) {
   CheckCase one;
   one.name = "agreement";
@@ -195,6 +206,7 @@ void add_agreement(const SampleGroup& group,
       is_explained = true;
     }
   }
+  drop_files_with_arrays(cases);
   for (auto& [name, one] : cases)
     checked.cases.push_back(std::move(one.found));
   if (!undeclared.empty())
@@ -211,6 +223,26 @@ void add_agreement(const SampleGroup& group,
                                     alone,
                                     group.runs.size())));
   }
+}
+
+void add_output_agreement(const std::vector<ReferencedRun>& runs,
+                          std::optional<spec::Rung> require,
+                          CheckGroup& checked) {
+  FoundCases cases;
+  std::map<std::string, CheckedRun> references;
+  for (const ReferencedRun& one : runs) {
+    const auto reference = references.try_emplace(one.reference, one.reference).first;
+    compare::Options options;
+    options.require = require;
+    const std::string pair = one.run->run.run_id + " and " + one.reference_id;
+    const spec::Comparison comparison =
+        compare_pair(reference->second, CheckedRun(one.run->directory), options);
+    for (const spec::ItemComparison& item : comparison.outputs)
+      if (item.judged) add_case(case_of(item, comparison, pair), cases);
+  }
+  drop_files_with_arrays(cases);
+  for (auto& [name, one] : cases)
+    checked.cases.push_back(std::move(one.found));
 }
 
 void conclude(spec::CheckReport& report) {

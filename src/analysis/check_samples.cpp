@@ -72,6 +72,13 @@ spec::BaselineKey baseline_key_of(const spec::RunRecord& record) {
   return key;
 }
 
+std::set<std::string> declared_outputs(const spec::RunRecord& record) {
+  std::set<std::string> names;
+  for (const spec::OutputRecord& output : record.outputs)
+    names.insert(output.stage + "/" + output.part_of.value_or(output.path));
+  return names;
+}
+
 CheckSample judged(const execution::CurrentRecord& current, const catalog::RunRow& row) {
   const spec::RunRecord& record = current.record;
   return {{record.run_id, nodes_of(record.hosts), record.created, record.seed.value},
@@ -84,7 +91,8 @@ CheckSample judged(const execution::CurrentRecord& current, const catalog::RunRo
           record.metrics,
           whole_values_of(current.record.metrics, current.series),
           !compare::disturbances(record).empty(),
-          spec::executed_by(record)};
+          spec::executed_by(record),
+          declared_outputs(record)};
 }
 
 struct KeyOrder {

@@ -60,19 +60,6 @@ LoadedRun load(const fs::path& directory) {
   return {files, std::move(*current), std::move(series), std::move(rests)};
 }
 
-/// The outputs' bytes must still be those that the record speaks of: equal digests in two records
-/// prove nothing about what lies there now. Outputs that were removed are judged by the record.
-void check_outputs(const LoadedRun& run) {
-  for (const spec::OutputRecord& output : run.record().outputs) {
-    if (output.is_outdated()) continue;
-    const fs::path path = run.files.outputs(output.stage) / output.path;
-    if (!fs::exists(fs::symlink_status(path)) || base::digest_file(path) == output.digest) continue;
-    throw Error(ErrorKind::integrity,
-                path.string() + ": was changed after the run",
-                "its digest differs from the one in the run's record");
-  }
-}
-
 /// Whether a series may end with this value: of its lowest rank, in earlier versions of any.
 bool ends_with(const spec::Series& series, double last) {
   const std::int32_t lowest = *std::ranges::min_element(series.rank);
@@ -134,16 +121,27 @@ void check_sources(const execution::CurrentRecord& a, const execution::CurrentRe
   }
 }
 
+/// Folders and patterns with a file that has bytes. Their empty files, such as _SUCCESS, are marks.
+std::set<std::pair<std::string, std::string>> filled_folders(const spec::RunRecord& record) {
+  std::set<std::pair<std::string, std::string>> filled;
+  for (const spec::OutputRecord& output : record.outputs)
+    if (output.part_of && output.size_bytes > 0) filled.emplace(output.stage, *output.part_of);
+  return filled;
+}
+
 compare::Side side_of(const LoadedRun& run) {
   compare::Side side{run.record(),
                      run.series,
                      {},
                      provenance::worktree_state(run.record(), run.files.directory()),
                      run.rests};
+  const auto filled = filled_folders(run.record());
   for (const spec::OutputRecord& output : run.record().outputs) {
     const fs::path path = run.files.outputs(output.stage) / output.path;
     compare::OutputSide& made = side.outputs[output.stage + "/" + output.path];
     made = {output.digest, output.size_bytes};
+    made.is_marker = output.part_of && output.size_bytes == 0 &&
+                     filled.contains({output.stage, *output.part_of});
     if (output.is_outdated()) {
       made.unknown = "a later stage of " + run.record().run_id +
                      " changed it, and what it was when the run ended is not in the record";
@@ -274,7 +272,7 @@ std::vector<LoadedRun> load_reruns(const LoadedRun& a,
   for (const LoadedRun& rerun : reruns) {
     check_rerun(reference, rerun, perturbation);
     check_series(rerun);
-    check_outputs(rerun);
+    home::require_unchanged_outputs(rerun.files, rerun.record());
     distinct.insert(spec::to_string(rerun.record().parameters.at(perturbation)));
   }
   check_count(distinct.size(), perturbation);
@@ -293,7 +291,7 @@ compare::Rules rules_of(const LoadedRun& run) {
 
 CheckedRun::CheckedRun(const fs::path& directory)
     : loaded_(std::make_shared<const Loaded>(load(directory))) {
-  check_outputs(*loaded_);
+  home::require_unchanged_outputs(loaded_->files, loaded_->record());
   check_series(*loaded_);
 }
 

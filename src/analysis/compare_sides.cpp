@@ -25,6 +25,15 @@ using base::Error;
 using base::ErrorKind;
 using catalog::RunRow;
 
+/// "a, b, c and 4 more"
+std::string few_of(const std::set<std::string>& names) {
+  constexpr std::size_t most = 4;
+  std::vector<std::string> shown(names.begin(), names.end());
+  if (shown.size() > most) shown.resize(most);
+  return base::printable(base::joined(shown, ", ")) +
+         (names.size() > most ? fmt::format(" and {} more", names.size() - most) : "");
+}
+
 std::set<std::string> ids_of(const std::vector<RunRow>& runs) {
   std::set<std::string> ids;
   for (const RunRow& run : runs)
@@ -84,6 +93,7 @@ struct Spent {
   bool is_part = false;
   std::optional<double> joules{};
   bool is_disturbed = false;
+  std::map<std::string, base::Digest> outputs{};
 };
 
 std::vector<Spent> what_was_spent(const std::vector<RunRow>& runs) {
@@ -97,6 +107,8 @@ std::vector<Spent> what_was_spent(const std::vector<RunRow>& runs) {
     });
     all[i].joules = compare::accelerator_joules(*record);
     all[i].is_disturbed = !compare::disturbances(*record).empty();
+    for (const spec::OutputRecord& output : record->outputs)
+      all[i].outputs.emplace(output.stage + "/" + output.path, output.digest);
   });
   return all;
 }
@@ -247,6 +259,46 @@ void judge_better_side(const std::vector<RunRow>& runs,
   comparison.reason = metric.name + ": " + finding.reason;
 }
 
+/// Outputs of different seeds differ, so groups are not judged by them. Says so, and what the bytes
+/// of runs of one seed say.
+void note_outputs(const std::vector<RunRow>& runs,
+                  const std::vector<std::uint32_t>& sides,
+                  const std::vector<Spent>& records,
+                  spec::GroupComparison& comparison) {
+  std::set<std::string> names;
+  std::array<std::map<std::string, std::size_t>, 2> by_seed;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    for (const auto& [name, digest] : records[i].outputs)
+      names.insert(name);
+    if (!runs[i].seed.empty()) by_seed.at(sides[i]).emplace(runs[i].seed, i);
+  }
+  if (names.empty()) return;
+  std::size_t pairs = 0;
+  std::set<std::string> differing;
+  for (const auto& [seed, a] : by_seed[0]) {
+    const auto b = by_seed[1].find(seed);
+    if (b == by_seed[1].end()) continue;
+    ++pairs;
+    for (const std::string& name : names) {
+      const auto of_a = records[a].outputs.find(name);
+      const auto of_b = records[b->second].outputs.find(name);
+      const bool is_in_a = of_a != records[a].outputs.end();
+      const bool is_in_b = of_b != records[b->second].outputs.end();
+      if (is_in_a != is_in_b || (is_in_a && of_a->second != of_b->second)) differing.insert(name);
+    }
+  }
+  std::string text = "outputs are not judged in groups: " + few_of(names);
+  if (pairs > 0 && differing.empty())
+    text +=
+        fmt::format("; their bytes are equal in all {} of one seed", base::counted(pairs, "pair"));
+  if (!differing.empty())
+    text += fmt::format(
+        "; at the same seed the bytes differ: {}; 'sabath compare' of two runs judges "
+        "them",
+        few_of(differing));
+  comparison.notes.push_back(text);
+}
+
 /// A side is disturbed if more than half of its runs are.
 void count_disturbed(const std::vector<Spent>& spent,
                      const std::vector<std::uint32_t>& sides,
@@ -326,6 +378,7 @@ spec::GroupComparison compare_sides(const std::vector<RunRow>& a,
                     runs.size()));
   }
   if (!groups.require) {
+    note_outputs(runs, sides, spent, comparison);
     note_repeats("A", of_a.size(), samples_a, comparison);
     note_repeats("B", of_b.size(), samples_b, comparison);
   }

@@ -119,10 +119,12 @@ const RunValues& metric_to_rank(const std::vector<RunValues>& metrics,
   for (const spec::MetricSpec& spec : spec::with_derived(terms.declared)) {
     if (!spec.target && spec.better == spec::Better::none) continue;
     const auto found = std::ranges::find_if(metrics, [&](const RunValues& metric) {
-      return bare_name(metric.name) == spec.name && metric.conflict.empty() &&
-             metric.better != spec::Better::none;
+      return bare_name(metric.name) == spec.name &&
+             (metric.better != spec::Better::none || !metric.conflict.empty());
     });
-    if (found != metrics.end()) return *found;
+    if (found == metrics.end()) continue;
+    // Runs that disagree about it are not ranked by another one instead.
+    return found->conflict.empty() ? *found : named_metric(metrics, found->name, "the metric");
   }
   throw Error(ErrorKind::usage,
               "the recipe has no metric with a target or a direction, by which runs can be ranked",

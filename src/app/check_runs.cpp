@@ -1,10 +1,12 @@
 #include <sabath/analysis/check_cases.hpp>
 #include <sabath/analysis/check_samples.hpp>
 #include <sabath/app/check_runs.hpp>
+#include <sabath/base/text/pieces.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/compare/baseline_verdict.hpp>
 #include <sabath/compare/speed.hpp>
 #include <sabath/home/baseline_files.hpp>
+#include <sabath/home/run_files.hpp>
 
 #include <fmt/format.h>
 
@@ -242,9 +244,57 @@ std::vector<Judged> judge_each(const BaselineEntry& entry,
   return judged;
 }
 
+/// The runs whose seed a run of the baseline has that is in this home, with its files.
+std::vector<analysis::ReferencedRun> referenced_runs(const BaselineEntry& entry,
+                                                     const analysis::SampleGroup& group,
+                                                     const catalog::Catalog& catalog) {
+  std::vector<analysis::ReferencedRun> found;
+  for (const analysis::CheckSample& run : group.runs) {
+    if (run.outputs.empty() || !run.run.seed) continue;
+    for (const spec::BaselineRun& reference : entry.runs) {
+      if (reference.seed != run.run.seed || reference.run_id == run.run.run_id) continue;
+      const auto rows = catalog.select("id=" + reference.run_id, {});
+      const bool is_here = rows.size() == 1 && rows.front().state == spec::RunState::ok &&
+                           std::filesystem::exists(home::RunFiles(rows.front().directory).record());
+      if (!is_here) continue;
+      found.push_back({&run, reference.run_id, rows.front().directory});
+      break;
+    }
+  }
+  return found;
+}
+
+/// A baseline has values of metrics alone. Outputs are held against its runs, where a rung is
+/// required and these are here; else it is said that nobody looked at them.
+void judge_outputs(const BaselineEntry& entry,
+                   const analysis::SampleGroup& group,
+                   const CheckRequest& request,
+                   const catalog::Catalog& catalog,
+                   CheckGroup& checked) {
+  std::set<std::string> names;
+  for (const analysis::CheckSample& run : group.runs)
+    names.insert(run.outputs.begin(), run.outputs.end());
+  if (names.empty() || !request.results) return;
+  const bool has_rung = request.require || group.require || group.deterministic;
+  const auto runs =
+      has_rung ? referenced_runs(entry, group, catalog) : std::vector<analysis::ReferencedRun>{};
+  analysis::add_output_agreement(runs, request.require, checked);
+  const auto with_outputs = std::ranges::count_if(
+      group.runs, [](const analysis::CheckSample& run) { return !run.outputs.empty(); });
+  const auto left = static_cast<std::size_t>(with_outputs) - runs.size();
+  if (left == 0) return;
+  checked.notes.push_back(
+      fmt::format("outputs of {} are not judged: {}; a baseline has metrics only{}",
+                  base::counted(left, "run"),
+                  base::printable(fmt::format("{}", fmt::join(names, ", "))),
+                  has_rung ? ", and its run of the same seed is not in this home"
+                           : "; --require RUNG compares them with its run of the same seed"));
+}
+
 void judge_against(const BaselineEntry& entry,
                    const analysis::SampleGroup& group,
                    const CheckRequest& request,
+                   const catalog::Catalog& catalog,
                    CheckGroup& checked) {
   checked.against = against_text(entry);
   note_own_runs(entry, group, checked);
@@ -266,12 +316,15 @@ void judge_against(const BaselineEntry& entry,
     expect(request, group.key, one);
   }
   note_explain(entry, group, judged, checked);
+  judge_outputs(entry, group, request, catalog, checked);
   if (request.performance && entry.holds_for.device == spec::any_of_all)
     checked.notes.emplace_back("times are not judged: the baseline holds for any device");
   add_unknown_metrics(entry, group, request, checked);
 }
 
-CheckGroup check_group(const analysis::SampleGroup& group, const CheckRequest& request) {
+CheckGroup check_group(const analysis::SampleGroup& group,
+                       const CheckRequest& request,
+                       const catalog::Catalog& catalog) {
   CheckGroup checked;
   checked.recipe = group.recipe;
   checked.of = group.key;
@@ -282,7 +335,7 @@ CheckGroup check_group(const analysis::SampleGroup& group, const CheckRequest& r
     if (request.results) analysis::add_agreement(group, request.require, checked);
     if (request.performance) checked.notes.emplace_back("times are not judged without a baseline");
   } else if (const BaselineEntry* entry = home::accepted_for(*request.baseline, group.key)) {
-    judge_against(*entry, group, request, checked);
+    judge_against(*entry, group, request, catalog, checked);
   } else {
     checked.against = "nothing: the baseline has no entry for them";
     checked.cases.push_back(no_entry(*request.baseline, group.recipe, group.key));
@@ -368,7 +421,7 @@ spec::CheckReport check_runs(const std::vector<catalog::RunRow>& rows,
   report.runs = runs.count;
   report.notes = runs.notes;
   for (const analysis::SampleGroup& group : runs.groups)
-    report.groups.push_back(check_group(group, request));
+    report.groups.push_back(check_group(group, request, catalog));
   add_others(runs, request, report);
   analysis::conclude(report);
   return report;

@@ -7,6 +7,7 @@
 #include <sabath/spec/run_count.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <tuple>
 
 namespace sabath::catalog {
@@ -191,7 +192,7 @@ RunRow resolve_best(Database& database, const Asked& asked) {
   JudgedValue of_best;
   for (const RunRow& run : runs) {
     const auto found = judged_value(database, run, metric.name);
-    if (!found) continue;
+    if (!found || !std::isfinite(found->value)) continue;
     if (best != nullptr && found->judge != of_best.judge) {
       throw Error(ErrorKind::usage,
                   asked.place("@best") + "'" + metric.name +
@@ -204,8 +205,9 @@ RunRow resolve_best(Database& database, const Asked& asked) {
     of_best = *found;
   }
   if (best == nullptr) {
-    throw Error(ErrorKind::not_found,
-                asked.place("@best") + "no run that fits has a value of '" + metric.name + "'");
+    throw Error(
+        ErrorKind::not_found,
+        asked.place("@best") + "no run that fits has a finite value of '" + metric.name + "'");
   }
   return *best;
 }

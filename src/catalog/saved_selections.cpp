@@ -24,6 +24,28 @@ fs::path folder_of(const fs::path& home) {
   return home / "selections";
 }
 
+bool mentions(std::string_view text, const std::string& word) {
+  constexpr std::string_view of_names = "abcdefghijklmnopqrstuvwxyz0123456789._-";
+  for (auto at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
+    const auto end = at + word.size();
+    if (end == text.size() || of_names.find(text[end]) == of_names.npos) return true;
+  }
+  return false;
+}
+
+/// Whether `text` has `@name` in it, also by the selections that it names.
+bool names_itself(std::string_view text,
+                  const std::string& name,
+                  std::map<std::string, std::string> saved) {
+  if (mentions(text, "@" + name)) return true;
+  for (const auto& [other, meaning] : std::map(saved)) {
+    if (other == name || !mentions(text, "@" + other)) continue;
+    saved.erase(other);
+    if (names_itself(meaning, name, saved)) return true;
+  }
+  return false;
+}
+
 fs::path previous_file(const fs::path& home) {
   return home / "state" / "previous-run";
 }
@@ -62,6 +84,10 @@ std::optional<std::string> save_selection(const fs::path& home,
   if (text.size() >= longest_selection)
     throw Error(ErrorKind::usage, place + "the selection is longer than 64 KiB");
   auto before = saved_selection(home, name);
+  if (names_itself(text, name, saved_selections(home)))
+    throw Error(ErrorKind::usage,
+                place + "the selection names itself",
+                before ? "@" + name + " stands for: " + base::printable(*before) : "");
   base::make_directories(folder_of(home));
   base::write_file_atomically(folder_of(home) / name, text + "\n");
   return before;

@@ -1,6 +1,7 @@
 #include "log.hpp"
 
 #include <sabath/base/text/redact.hpp>
+#include <sabath/base/write_access.hpp>
 
 #include <fmt/format.h>
 #include <spdlog/sinks/rotating_file_sink.h>
@@ -15,11 +16,27 @@ constexpr const char* logger_name = "sabath";
 constexpr std::size_t file_bytes = 1U << 20U;
 constexpr std::size_t kept_files = 3;
 
+/// A user who can exchange files of the folder could choose which file the log is written to, or
+/// put a pipe there. Such a home has no log.
+bool is_own(const std::filesystem::path& folder) {
+  if (base::can_others_exchange(folder) || base::can_others_exchange(folder.parent_path()))
+    return false;
+  std::error_code code;
+  for (std::size_t i = 0; i <= kept_files; ++i) {
+    const std::string name = i == 0 ? "sabath.log" : "sabath." + std::to_string(i) + ".log";
+    const auto type = std::filesystem::symlink_status(folder / name, code).type();
+    if (type != std::filesystem::file_type::regular &&
+        type != std::filesystem::file_type::not_found)
+      return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 void open_log(const std::filesystem::path& folder) {
   std::error_code code;
-  if (!std::filesystem::is_directory(folder, code)) return;
+  if (!std::filesystem::is_directory(folder, code) || !is_own(folder)) return;
   try {
     auto logger = spdlog::rotating_logger_mt(
         logger_name, (folder / "sabath.log").string(), file_bytes, kept_files);

@@ -180,7 +180,7 @@ catalog::Catalog& Workspace::catalog() {
 
 void Workspace::index_runs() {
   try {
-    catalog();
+    refresh_catalog();
   } catch (const Error& error) {
     // The runs are recorded in files; the index can be made again at any time.
     observer().warn(error.what(), error.hint());

@@ -150,6 +150,25 @@ void judge_rung(const GroupsToCompare& request,
   set_verdict(metric, good ? Verdict::pass : Verdict::fail, reason);
 }
 
+/// Where all groups have the same seeds, two or more, and each seed one value in all of them: how
+/// many seeds. Else 0.
+std::size_t seeds_with_equal_values(const GroupsToCompare& request,
+                                    const Grouping& grouping,
+                                    const RunValues& values) {
+  if (request.samples.empty()) return 0;
+  std::map<std::uint32_t, Identity> of_seed;
+  std::set<std::pair<std::size_t, std::uint32_t>> seen;
+  for (std::size_t run = 0; run < values.values.size(); ++run) {
+    if (!values.values[run] || !std::isfinite(*values.values[run])) return 0;
+    const std::uint32_t seed = request.samples[run];
+    const auto [known, is_new] = of_seed.emplace(seed, identity_of(values, run));
+    if (!is_new && known->second != identity_of(values, run)) return 0;
+    seen.emplace(grouping.of_run[run], seed);
+  }
+  const bool share_all = seen.size() == of_seed.size() * grouping.groups.size();
+  return share_all && of_seed.size() > 1 ? of_seed.size() : 0;
+}
+
 bool judge_plainly(const GroupsToCompare& request,
                    const RunValues& values,
                    const Grouping& grouping,
@@ -176,6 +195,8 @@ bool judge_plainly(const GroupsToCompare& request,
   } else if (metric.identical_across) {
     set_verdict(
         metric, Verdict::pass, fmt::format("all {} runs have one value", request.runs - without));
+  } else if (const std::size_t seeds = seeds_with_equal_values(request, grouping, values)) {
+    set_verdict(metric, Verdict::pass, fmt::format("the same value for each of {} seeds", seeds));
   } else if (const auto found = judge_digits(values, values.margin, is_uniform)) {
     set_verdict(metric, found->verdict, found->reason);
   } else if (grouping.groups.size() > most_tested_groups) {

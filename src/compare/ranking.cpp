@@ -57,15 +57,18 @@ std::optional<MeanDifference> paired_difference(const SampleMeans& a, const Samp
   const std::size_t count = pairs.differences.size();
   if (count < 2 || 2 * count <= std::max(a.size(), b.size())) return std::nullopt;
   const Moments found = moments(pairs.differences);
-  const bool is_constant = pairs.is_constant(found.sd);
-  if (is_constant && count < fewest_constant_pairs) return std::nullopt;
   MeanDifference result{found.mean, count, {}, {}, {found.mean, 0, found.sd, 0, 1}};
-  if (is_constant) {
-    result.exact = std::ldexp(1.0, -static_cast<int>(std::min<std::size_t>(count, 1000)));
+  if (pairs.is_constant(found.sd)) {
+    result.constant_pairs = count;
   } else {
     result.test = paired_test(found);
   }
   return result;
+}
+
+/// One-sided, by the signs of so many differences.
+double sign_p(std::uint64_t pairs) {
+  return std::ldexp(1.0, -static_cast<int>(std::min<std::uint64_t>(pairs, 1000)));
 }
 
 /// By all divisions of the values into groups of these sizes.
@@ -96,6 +99,21 @@ bool are_constant(const MeanDifference& difference) {
 std::string needed_text(std::optional<std::uint64_t> runs, const char* of) {
   return runs ? fmt::format("about {} seeds a {} would decide", *runs, of)
               : fmt::format("no number of seeds up to 100000 a {} would decide", of);
+}
+
+/// How many differences of one sign reach this one-sided p.
+std::uint64_t pairs_to_decide(double alpha) {
+  std::uint64_t pairs = fewest_constant_pairs;
+  while (sign_p(pairs) >= alpha && pairs < 1000)
+    ++pairs;
+  return pairs;
+}
+
+std::string constant_text(const MeanDifference& found, std::uint64_t needed) {
+  return fmt::format("all {} common seeds differ by {:.4g}, and {} of them would decide",
+                     found.constant_pairs,
+                     std::abs(found.difference),
+                     needed);
 }
 
 /// Adjusted p of the first group beside each other one.
@@ -185,10 +203,20 @@ class AgainstBest {
         terms_.margin
             ? fmt::format("neither equal within {} nor different ({})", *terms_.margin, samples)
             : fmt::format("no difference beyond chance ({})", samples);
+    const std::size_t tests = std::max<std::size_t>(tests_, 1);
+    if (found.constant_pairs > 0) {
+      const bool is_within = std::abs(found.difference) <= terms_.margin.value_or(0);
+      const std::uint64_t needed =
+          is_within ? fewest_constant_pairs
+                    : pairs_to_decide(terms_.alpha / 2 / static_cast<double>(tests));
+      ranked.runs_needed = needed;
+      ranked.reason += "; " + constant_text(found, needed);
+      return;
+    }
     if (!found.test || !terms_.find_runs_needed || ++searches_ > most_searches) return;
     TruePair pair = found.spread;
     pair.margin = terms_.margin.value_or(0);
-    pair.tests = std::max<std::size_t>(tests_, 1);
+    pair.tests = tests;
     ranked.runs_needed = runs_to_decide(pair, terms_.alpha);
     ranked.reason += "; " + needed_text(ranked.runs_needed, "group");
   }
@@ -266,10 +294,8 @@ double MeanDifference::p_less() const {
 
 MeanDifference difference_of(const SampleMeans& a, const SampleMeans& b) {
   const bool identical = a.size() > 1 && a == b;
-  if (auto paired = paired_difference(a, b)) {
-    paired->identical = identical;
-    return *paired;
-  }
+  auto paired = paired_difference(a, b);
+  if (paired && paired->constant_pairs == 0) return *paired;
   const Moments of_a = moments_of(a);
   const Moments of_b = moments_of(b);
   const double difference = of_b.mean - of_a.mean;
@@ -277,6 +303,15 @@ MeanDifference difference_of(const SampleMeans& a, const SampleMeans& b) {
   result.identical = identical;
   if (std::min(of_a.n, of_b.n) < 2) return result;
   result.test = welch_test(of_b, of_a);
+  if (paired && paired->constant_pairs >= fewest_constant_pairs) {
+    paired->exact = sign_p(paired->constant_pairs);
+    if (result.test)
+      paired->exact =
+          std::min(*paired->exact, t_tail(std::abs(result.test->t), result.test->freedom));
+    paired->identical = identical;
+    return *paired;
+  }
+  if (paired) result.constant_pairs = paired->constant_pairs;
   if (of_a.sd == 0 && of_b.sd == 0) result.exact = permutation_p(of_a.n, of_b.n);
   return result;
 }
@@ -347,6 +382,15 @@ void judge_tested(const MeanDifference& found,
       found.difference == 0 ? "the means of A and B are equal" : "the mean of B is " + distance,
       std::min(*finding.p_better, *finding.p_worse),
       samples);
+  if (found.identical) {
+    finding.reason += "; each seed has one value on both sides";
+    return;
+  }
+  if (found.constant_pairs > 0) {
+    finding.runs_needed = pairs_to_decide(alpha);
+    finding.reason += "; " + constant_text(found, *finding.runs_needed);
+    return;
+  }
   if (!found.test) {
     finding.reason += "; more seeds would decide";
     return;

@@ -48,7 +48,9 @@ struct Mirror {
 
   int failures = 0;  ///< in a row
   std::uint64_t bytes = 0;
-  std::uint64_t bytes_at_failure = 0;
+  /// That no attempt had brought before, since its last failure: one that begins again at 0 brings
+  /// none.
+  std::uint64_t new_bytes = 0;
   base::SteadyTime embargo{};
   std::optional<Failure> final_failure{};  ///< set when the source is given up
   std::string effective{};                 ///< URL of its last answer, fit for display

@@ -11,6 +11,7 @@
 #include <sabath/home/run_archive.hpp>
 #include <sabath/home/run_files.hpp>
 #include <sabath/home/run_statements.hpp>
+#include <sabath/spec/run_record.hpp>
 #include <sabath/spec/run_state.hpp>
 
 #include <nlohmann/json.hpp>
@@ -402,6 +403,20 @@ fs::path make_unpacking_folder(const Folders& folders) {
   return base::TempDir(folders.home, process_prefix("unpacked")).release();
 }
 
+namespace {
+
+void warn_of_changed_outputs(const fs::path& run, base::Observer& observer) {
+  try {
+    const RunFiles files(run);
+    if (const auto record = files.read_record()) require_unchanged_outputs(files, *record);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::integrity) throw;
+    observer.warn(std::string(error.what()) + "; the changed file is archived", error.hint());
+  }
+}
+
+}  // namespace
+
 ArchivedSize archive_run(const Folders& folders,
                          const std::string& id,
                          base::Clock& clock,
@@ -413,6 +428,7 @@ ArchivedSize archive_run(const Folders& folders,
   return_leftovers(folders, observer);
   require_own_run(run);
   require_record(run);
+  warn_of_changed_outputs(run, observer);
   require_one_file_system(run, folder.path());
   ArchivedSize size{0, base::disk_use_of({run}).disk_bytes, 0};
   if (fs::exists(archived)) {

@@ -53,6 +53,19 @@ std::optional<spec::RunRecord> RunFiles::read_record() const {
   return record;
 }
 
+void require_unchanged_outputs(const RunFiles& files, const spec::RunRecord& record) {
+  for (const spec::OutputRecord& output : record.outputs) {
+    if (output.is_outdated()) continue;
+    const std::filesystem::path path = files.outputs(output.stage) / output.path;
+    if (!std::filesystem::exists(std::filesystem::symlink_status(path)) ||
+        base::digest_file(path) == output.digest)
+      continue;
+    throw base::Error(base::ErrorKind::integrity,
+                      path.string() + ": was changed after the run",
+                      "its digest differs from the one in the run's record");
+  }
+}
+
 std::optional<std::filesystem::path> RunFiles::record_file() const {
   std::error_code code;
   if (std::filesystem::exists(record(), code)) return record();

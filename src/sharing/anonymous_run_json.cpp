@@ -81,6 +81,7 @@ class Anonymizer {
     if (is_facet && is_among(kept_facets, value["name"].get<std::string>())) return;
     // Digests of the values of a session's variables can be guessed.
     if (is_facet && value["name"] == "session") value["items"] = ordered_json::object();
+    rename_paths(value);
     for (auto& [name, item] : value.items()) {
       if (is_among(kept_members, name)) continue;
       if (is_among(emptied_members, name)) {
@@ -91,6 +92,17 @@ class Anonymizer {
         change(item, name);
       }
     }
+  }
+
+  /// Files that a run opened are named by members.
+  void rename_paths(ordered_json& value) const {
+    const bool has_paths =
+        std::ranges::any_of(value.items(), [](const auto& one) { return one.key()[0] == '/'; });
+    if (!has_paths) return;
+    ordered_json renamed = ordered_json::object();
+    for (const auto& [name, item] : value.items())
+      renamed[name[0] == '/' ? changed(name, "") : name] = item;
+    value = std::move(renamed);
   }
 
   std::string changed(std::string text, const std::string& name) const {

@@ -165,6 +165,7 @@ spec::RunRecord checked_record(const fs::path& place, const fs::path& run) {
     if (!base::is_safe_name(input.asset) || !base::is_safe_name(input.role))
       refuse_record(place, "'" + printable(input.asset) + "' is not the name of an input");
   refuse_outside(spec::parse_recipe(record->recipe_text, "recipe.json"));
+  home::require_unchanged_outputs(files, *record);
   return *std::move(record);
 }
 

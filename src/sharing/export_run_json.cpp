@@ -161,6 +161,15 @@ void report_texts(const OutgoingTexts& found, CrateReport& report) {
   report.not_scanned = found.not_scanned;
 }
 
+/// The digests of the record by the names of members.
+std::map<std::string, base::Digest> recorded_outputs(const spec::RunRecord& record) {
+  std::map<std::string, base::Digest> digests;
+  for (const spec::OutputRecord& output : record.outputs)
+    if (!output.is_outdated())
+      digests.emplace("run/outputs/" + output.stage + "/" + output.path, output.digest);
+  return digests;
+}
+
 /// Writes the members. The metadata come last, since they have the digests of the others.
 void write_crate(const CrateRequest& request,
                  const CrateContent& content,
@@ -172,7 +181,13 @@ void write_crate(const CrateRequest& request,
   for (const auto& [name, file] : content.files)
     progress.total = saturated_sum(*progress.total, size_of_file(file));
   std::uint64_t before = 0;
+  const auto outputs = recorded_outputs(run.record);
   const auto keep = [&](const base::ZipWriter::Member& member) {
+    const auto recorded = outputs.find(member.name);
+    if (recorded != outputs.end() && recorded->second != member.digest)
+      throw Error(ErrorKind::integrity,
+                  printable(content.files.at(member.name).string()) + ": was changed after the run",
+                  "'sabath verify' names all of them; --outputs none leaves outputs out");
     run.members.push_back({member.name, member.size_bytes, member.digest});
   };
   for (const auto& [name, file] : content.files) {

@@ -99,4 +99,21 @@ void add_private_paths(std::string_view text, PrivateFacts& facts) {
   }
 }
 
+std::set<std::string> session_digests(std::string_view record) {
+  std::set<std::string> digests;
+  const json root = json::parse(record, nullptr, false);
+  if (!root.is_object() || !root.contains("facets") || !root["facets"].is_array()) return digests;
+  for (const json& facet : root["facets"]) {
+    const bool is_session = facet.is_object() && facet.value("name", json()) == "session" &&
+                            facet.contains("items") && facet["items"].is_object();
+    if (!is_session) continue;
+    for (const json& item : facet["items"]) {
+      const std::string text = item.is_string() ? item.get<std::string>() : "";
+      if (text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string::npos)
+        digests.insert(text);
+    }
+  }
+  return digests;
+}
+
 }  // namespace sabath::sharing

@@ -112,3 +112,64 @@ TEST_CASE("cli: no output is in a crate that shall have none, also not an empty 
   CHECK(huge.status == 2);
   CHECK_THAT(huge.errors, Contains("is not all, none or a size"));
 }
+
+TEST_CASE("cli: digests of a session's variables are no secrets") {
+  Sabath sabath;
+  sabath.environment()["HF_TOKEN"] = "s3cr3tTok9abcXYZ";
+  const std::string recipe = sabath.shell_recipe(
+      "drawn", "echo 1 > {output}/one", R"({"x-license": "MIT"})", R"({"outputs": ["one"]})");
+  done(sabath, {"run", recipe, "--seed", "1"});
+  const std::string crate = sabath.folder() / "e.zip";
+  done(sabath, {"export", "@last", "-o", crate, "--with-code"});
+  put(sabath.run_directories().back() / "note.txt", "HF_TOKEN=s3cr3tTok9abcXYZ\n");
+  CHECK(sabath({"export", "@last", "-o", crate, "--with-code", "--force"}).status == 2);
+}
+
+TEST_CASE("cli: an anonymous crate names no folder of files that the run opened") {
+  Sabath sabath;
+  const fs::path data = sabath.folder() / "own/data.txt";
+  put(data, "7\n");
+  const std::string recipe = sabath.shell_recipe(
+      "reader", "echo 1 > {output}/one", R"({"x-license": "MIT"})", R"({"outputs": ["one"]})");
+  done(sabath, {"run", recipe, "--seed", "1"});
+  const fs::path run = sabath.run_directories().back();
+  json record = json::parse(text_of(run / "record.json"));
+  for (json& facet : record["facets"])
+    if (facet["name"] == "opened") facet["items"][data.string()] = "2 bytes";
+  write_text(run / "record.json", record.dump());
+  const std::string crate = sabath.folder() / "e.zip";
+  done(sabath, {"export", "@last", "-o", crate, "--anonymous", "--without-code"});
+  base::ZipReader zip(crate);
+  while (const auto member = zip.next()) {
+    std::string text;
+    for (auto bytes = zip.read(); !bytes.empty(); bytes = zip.read())
+      text += base::as_text(bytes);
+    INFO(member->path);
+    if (member->path == "run/record.json") CHECK_THAT(text, Contains("/anonymous/"));
+    CHECK(text.find(sabath.folder().string() + "/own") == std::string::npos);
+  }
+}
+
+TEST_CASE("cli: an output that was changed after its run is in no crate") {
+  const TwoUsers users;
+  const fs::path output = users.author.runs() / users.run / "outputs/go/a.txt";
+  users.write();
+  users.change_and_list("members['run/outputs/go/a.txt'] = b'forged\\n'");
+  for (const char* command : {"validate", "import"}) {
+    const Answer refused = users.reader({command, users.crate});
+    INFO(command << refused.output << refused.errors);
+    CHECK(refused.status == 11);
+    CHECK_THAT(refused.output + refused.errors, Contains("was changed after the run"));
+  }
+  CHECK(users.reader.count_runs() == 0);
+  fs::remove(output);
+  write_text(output, "forged\n");
+  const Answer refused =
+      users.author({"export", users.run, "-o", users.crate, "--with-code", "--force"});
+  CHECK(refused.status == 11);
+  CHECK_THAT(refused.errors, Contains("a.txt: was changed after the run"));
+  done(users.author,
+       {"export", users.run, "-o", users.crate, "--with-code", "--force", "--outputs", "none"});
+  const Answer archived = done(users.author, {"archive", users.run});
+  CHECK_THAT(archived.errors, Contains("was changed after the run; the changed file is archived"));
+}

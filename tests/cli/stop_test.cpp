@@ -156,8 +156,12 @@ TEST_CASE("cli: a run is stopped as soon as it diverges from another, and compar
   const Answer compare = sabath({"compare", "@last~1", "@last"});
   CHECK(compare.status == 1);
   CHECK_THAT(compare.output, Contains("FAIL") && Contains("step 2"));
+  const Answer check = sabath({"check", recipe, "--seed", "2", "--stop-when-diverged", "@last~1"});
+  INFO(check.output);
+  CHECK(check.status == 1);
+  CHECK_THAT(check.output, Contains("FAIL"));
   // The same seed gives the same values: nothing stops it.
-  CHECK(sabath({"run", recipe, "--seed", "1", "--stop-when-diverged", "@last~1"}).status == 0);
+  CHECK(sabath({"run", recipe, "--seed", "1", "--stop-when-diverged", "@last~2"}).status == 0);
 }
 
 TEST_CASE("cli: a pair with a stopped run that is equal so far is INCONCLUSIVE") {

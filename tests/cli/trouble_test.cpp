@@ -563,3 +563,25 @@ TEST_CASE("cli: a run that leaves no file free has its record") {
   fs::remove_all(run / "outputs");
   CHECK_THAT(sabath({"list"}).output, Contains(run.filename().string()));
 }
+
+TEST_CASE("cli: a log that leads elsewhere, or is a pipe, is neither written nor waited for") {
+  const Sabath sabath;
+  const fs::path state = sabath.home() / "state";
+  fs::create_directories(state);
+  const fs::path log = state / "sabath.log";
+  const fs::path elsewhere = sabath.folder() / "elsewhere";
+  write_text(elsewhere, "mine\n");
+  fs::create_symlink(elsewhere, log);
+  CHECK(sabath({"list", "runs"}).status == 0);
+  CHECK(text_of(elsewhere) == "mine\n");
+  fs::remove(log);
+  REQUIRE(::mkfifo(log.c_str(), 0600) == 0);
+  CHECK(sabath({"list", "runs"}).status == 0);
+  fs::remove(log);
+  fs::permissions(state, fs::perms::others_write, fs::perm_options::add);
+  CHECK(sabath({"list", "runs"}).status == 0);
+  CHECK_FALSE(fs::exists(log));
+  fs::permissions(state, fs::perms::others_write, fs::perm_options::remove);
+  CHECK(sabath({"list", "runs"}).status == 0);
+  CHECK(fs::exists(log));
+}

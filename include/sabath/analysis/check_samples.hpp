@@ -29,6 +29,7 @@ struct CheckSample {
   spec::WholeSummaries whole{};         ///< of them
   bool disturbed = false;               ///< it began on a busy machine
   std::set<std::string> executed_by{};  ///< as spec::executed_by says
+  std::set<std::string> outputs{};      ///< "stage/path" of those that were declared
 };
 
 /// Complete runs with one key, oldest first.

@@ -33,6 +33,7 @@ struct OutputSide {
   std::function<std::vector<base::OutsideValues>(const spec::OutputRule&)> outside{};
   std::string unknown{};                  ///< why it cannot be compared with the other side's
   std::function<bool()> holds_nothing{};  ///< an empty file, or an archive without members
+  bool is_marker = false;  ///< an empty file of a folder whose other files hold something
 };
 
 /// One run of a pair. `outputs` are by "stage/path". `around` has, by name, the state of files

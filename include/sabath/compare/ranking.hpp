@@ -23,7 +23,9 @@ struct MeanDifference {
   std::optional<Welch> test{};    ///< of `difference`; nothing without a spread
   std::optional<double> exact{};  ///< one-sided p by permutations, where nothing varies
   TruePair spread{};              ///< for runs_to_decide; without margin
-  bool identical = false;         ///< the same samples, two or more, with the same values
+  bool identical = false;         ///< the same samples, two or more, with the same values.
+  /// Number of samples that both have, if all of them differ by the same.
+  std::uint64_t constant_pairs = 0;
 
   /// Probability of a difference at least that great, or at least that small, by chance. 1 for
   /// groups that cannot be tested.
@@ -33,8 +35,8 @@ struct MeanDifference {
 
 /// Takes the samples that both groups have as pairs if they are more than half of the samples of
 /// each, and at least two. Other samples then do not count. Pairs of one difference, without any
-/// spread, are tested by the permutations of their signs from five pairs on. Fewer are compared as
-/// groups. Two groups that have one value each are tested by their permutations.
+/// spread, are compared as groups. From five pairs on the permutations of their signs are another
+/// test of them, and the smaller p counts. Two groups that have one value each are tested by their permutations.
 MeanDifference difference_of(const SampleMeans& a, const SampleMeans& b);
 
 struct GroupToRank {

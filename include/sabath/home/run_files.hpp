@@ -55,6 +55,10 @@ class RunFiles {
   std::filesystem::path directory_;
 };
 
+/// Throws Error{integrity} where an output has other bytes than the record says. Outputs that were
+/// removed are passed over. So are those that a later stage of the run changed.
+void require_unchanged_outputs(const RunFiles& files, const spec::RunRecord& record);
+
 /// Text of record.json.
 std::string record_text(const spec::RunRecord& record);
 void write_host_facts(const std::filesystem::path& file, const spec::HostFacts& facts);

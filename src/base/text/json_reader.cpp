@@ -238,7 +238,10 @@ void JsonReader::finish() {
   for (const auto& [key, value] : value_->items()) {
     if (key.starts_with("x-")) continue;
     if (std::find(asked_.begin(), asked_.end(), key) != asked_.end()) continue;
-    const std::string hint = did_you_mean(key, asked_, "known keys are " + joined(asked_));
+    std::vector<std::string> known;
+    for (const std::string& one : asked_)
+      if (std::ranges::find(known, one) == known.end()) known.push_back(one);
+    const std::string hint = did_you_mean(key, known, "known keys are " + joined(known));
     problems_->add(pointer_to(pointer_, key), "unknown key '" + key + "'", hint);
   }
 }

@@ -80,9 +80,9 @@ void TransferFailures::fail(Worker& worker, const Failure& failure) {
     return;
   }
   if (now < mirror.embargo) return;  // the same failure on another connection
-  const bool came_nearer = mirror.bytes >= mirror.bytes_at_failure + mirror_progress_bytes;
+  const bool came_nearer = mirror.new_bytes >= mirror_progress_bytes;
   mirror.failures = came_nearer ? 1 : mirror.failures + 1;
-  mirror.bytes_at_failure = mirror.bytes;
+  mirror.new_bytes = 0;
   const bool is_hopeless = state_.tools.reachability.verdict(failure.unreachable).has_value();
   if (mirror.failures >= state_.request.retries.attempts || is_hopeless) {
     Failure last = failure;

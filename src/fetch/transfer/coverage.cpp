@@ -20,6 +20,7 @@ void Coverage::add(base::ByteRange range) {
   }
   ranges_.emplace_hint(next, range.begin, range.end);
   bytes_ += range.size();
+  most_bytes_ = std::max(most_bytes_, bytes_);
 }
 
 std::uint64_t Coverage::first_missing(std::uint64_t from) const {

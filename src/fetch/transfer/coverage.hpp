@@ -19,6 +19,8 @@ class Coverage {
     bytes_ = 0;
   }
   std::uint64_t bytes() const { return bytes_; }
+  /// The most bytes that were ever present.
+  std::uint64_t most_bytes() const { return most_bytes_; }
   /// Returns the first missing byte at or after `from`.
   std::uint64_t first_missing(std::uint64_t from) const;
   /// Returns the first present byte at or after `from`; endless without one.
@@ -27,6 +29,7 @@ class Coverage {
  private:
   std::map<std::uint64_t, std::uint64_t> ranges_{};  ///< begin to end; neither touch nor overlap
   std::uint64_t bytes_ = 0;
+  std::uint64_t most_bytes_ = 0;
 };
 
 }  // namespace sabath::fetch

@@ -68,6 +68,7 @@ bool Worker::take(base::ByteView bytes) {
 
 void Worker::put(base::ByteView bytes) {
   const std::uint64_t end = position + bytes.size();
+  const std::uint64_t before = there_.most_bytes();
   std::uint64_t from = std::max(position, range.begin);
   const std::uint64_t until = std::min(end, range.end);
   while (from < until) {
@@ -81,6 +82,7 @@ void Worker::put(base::ByteView bytes) {
     from = to;
   }
   position = end;
+  mirror->new_bytes += there_.most_bytes() - before;
 }
 
 void Worker::measure(base::SteadyTime now) {

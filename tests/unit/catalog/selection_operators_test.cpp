@@ -6,6 +6,7 @@
 #include <sabath/catalog/saved_selections.hpp>
 
 #include <cmath>
+#include <fstream>
 #include <random>
 
 using namespace sabath;
@@ -471,7 +472,16 @@ TEST_CASE("saved selections: names with a meaning, no names, and circles are ref
     CHECK(error_of([&] { catalog::save_selection(runs.folder(), name, "lr<1"); }).kind() ==
           ErrorKind::usage);
   }
-  catalog::save_selection(runs.folder(), "circle", "lr<1,@circle");
+  catalog::save_selection(runs.folder(), "one", "lr<1");
+  catalog::save_selection(runs.folder(), "two", "@one,tag=odd");
+  for (const char* text : {"@one", "lr<1,@one", "@two", "not (@two)"}) {
+    INFO(text);
+    const auto refused = error_of([&] { catalog::save_selection(runs.folder(), "one", text); });
+    CHECK(contains(refused.what(), "names itself"));
+    CHECK(catalog::saved_selection(runs.folder(), "one") == "lr<1");
+  }
+  catalog::save_selection(runs.folder(), "on", "@one");
+  std::ofstream(runs.folder() / "selections/circle") << "lr<1,@circle\n";  // by hand
   CHECK(contains(runs.error("@circle").what(), "names itself"));
 }
 

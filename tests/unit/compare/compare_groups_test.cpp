@@ -138,6 +138,19 @@ TEST_CASE("groups: of many pairs that pass the widest is told with its size") {
                  Contains("means 0.3 apart, 90 % interval [") && Contains("n = 3 and 3"));
 }
 
+TEST_CASE("groups: the same value at each seed is a PASS, whatever the spread") {
+  GroupsToCompare request = groups("aaabbb", some({1, 20, 300, 1, 20, 300}));
+  request.metrics[0].margin = 0.01;
+  request.samples = {1, 2, 3, 1, 2, 3};
+  const auto same = compare_groups(request);
+  CHECK(same.result == Verdict::pass);
+  CHECK_THAT(same.metrics[0].reason, Contains("the same value for each of 3 seeds"));
+  request.samples = {1, 2, 3, 1, 2, 4};  // another seed
+  CHECK(compare_groups(request).result == Verdict::inconclusive);
+  request.samples = {1, 2, 3, 2, 1, 3};  // other values at the seeds
+  CHECK(compare_groups(request).result == Verdict::inconclusive);
+}
+
 TEST_CASE("groups: missing and not finite values are never a PASS") {
   const auto missing = compared("aabb", {1, 1, 1, std::nullopt});
   CHECK(missing.result == Verdict::inconclusive);

@@ -65,7 +65,7 @@ TEST_CASE("ranking: pairs that differ by one number are tested without a spread"
     std::vector<double> a;
     std::vector<double> b;
     for (std::size_t i = 0; i < count; ++i) {
-      a.push_back(0.1 * static_cast<double>(i));
+      a.push_back(10 * static_cast<double>(i));
       b.push_back(a.back() + 0.25);
     }
     return difference_of(seeds(a), seeds(b));
@@ -78,6 +78,31 @@ TEST_CASE("ranking: pairs that differ by one number are tested without a spread"
   const MeanDifference constant = difference_of(seeds({1, 1, 1}), seeds({2, 2, 2}, 11));
   CHECK_FALSE(constant.test.has_value());
   CHECK(constant.p_greater() == sabath::test::close_to(1.0 / 20));
+}
+
+TEST_CASE("ranking: a further seed makes no separated groups undecided") {
+  std::vector<double> a;
+  std::vector<double> b;
+  for (int seed = 1; seed <= 12; ++seed) {
+    a.push_back(1 + 0.1 * seed);
+    b.push_back(2 + 0.1 * seed);
+    if (seed < 3) continue;
+    const Ranking ranking = ranked({seeds(a), seeds(b)});
+    INFO(seed << " seeds: " << ranking.groups[1].reason);
+    CHECK(ranking.groups[1].standing == Standing::behind);
+  }
+}
+
+TEST_CASE("ranking: of pairs that all differ by the same it is said how many would decide") {
+  const Ranking few = ranked({seeds({1, 20, 300}), seeds({1.25, 20.25, 300.25})}, 0.5);
+  CHECK(few.groups[1].standing == Standing::undecided);
+  CHECK_THAT(few.groups[1].reason,
+             Contains("all 3 common seeds differ by 0.25, and 5 of them would decide"));
+  const Ranking enough =
+      ranked({seeds({1, 20, 300, 7, 9}), seeds({1.25, 20.25, 300.25, 7.25, 9.25})}, 0.5);
+  CHECK(enough.groups[1].standing == Standing::tied);
+  const auto equal = judge_better(seeds({1, 2, 3}), seeds({1, 2, 3}), Better::lower);
+  CHECK_THAT(equal.reason, Contains("each seed has one value on both sides"));
 }
 
 TEST_CASE("ranking: groups are in the order of their means, and tied within the margin") {

@@ -8,6 +8,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <atomic>
 #include <thread>
 
 using namespace sabath;
@@ -201,6 +202,25 @@ TEST_CASE("hostile: redirects to what is no web page are not followed") {
                                       "\r\nContent-Length: 0\r\n\r\n");
   CHECK_THAT(outcome.problem, Contains("server redirects to a"));
   CHECK(outcome.problem.find('\x1b') == std::string::npos);
+}
+
+TEST_CASE("hostile: transfers that begin again and again come to an end") {
+  Case c;
+  std::atomic<int> requests = 0;
+  test::Loopback server([&](test::Connection& connection) {
+    std::string line = "x";
+    while (!line.empty() && connection.read_line(line)) {
+    }
+    ++requests;
+    connection.write(ok + "Content-Length: 20971520\r\n\r\n" + std::string(5U << 20U, 'B'));
+  });
+  fetch::Request asked;
+  asked.urls = {"http://127.0.0.1:" + std::to_string(server.port()) + "/x"};
+  const auto fetchers = fetch::builtin_fetchers(c.options, c.clock);
+  const auto outcome = fetch_file(
+      asked, fetchers, c.to, {.attempts = 3, .base = 1ms}, c.clock, c.observer, {});
+  CHECK_FALSE(outcome.ok);
+  CHECK(requests <= 6);
 }
 
 TEST_CASE("hostile: status lines that cannot be are told so") {
