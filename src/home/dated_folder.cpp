@@ -30,16 +30,6 @@ std::string dated_name(const std::string& name,
          digits(14, 2) + digits(17, 2) + "-" + end;
 }
 
-/// A user who could exchange the new folder could choose what is written over.
-void require_fixed(const std::filesystem::path& folder) {
-  std::error_code code;
-  if (!std::filesystem::exists(folder, code) || !base::can_others_exchange(folder)) return;
-  throw base::Error(
-      base::ErrorKind::storage,
-      folder.string() + ": others can exchange what is in it; nothing is written there",
-      "chmod go-w " + folder.string() + ", or set SABATH_HOME to another folder");
-}
-
 }  // namespace
 
 std::uint64_t random_bits() {
@@ -65,6 +55,15 @@ std::filesystem::path make_dated_folder(const std::filesystem::path& parent,
     if (::mkdir(directory.c_str(), 0755) == 0) return directory;
     if (errno != EEXIST) base::throw_errno(directory.string(), "cannot make the folder", errno);
   }
+}
+
+void require_fixed(const std::filesystem::path& folder) {
+  std::error_code code;
+  if (!std::filesystem::exists(folder, code) || !base::can_others_exchange(folder)) return;
+  throw base::Error(
+      base::ErrorKind::storage,
+      folder.string() + ": others can exchange what is in it; nothing is written there",
+      "chmod go-w " + folder.string() + ", or set SABATH_HOME to another folder");
 }
 
 }  // namespace sabath::home

@@ -21,6 +21,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
+
+#include <sys/stat.h>
 
 namespace sabath::planning {
 namespace {
@@ -28,6 +31,18 @@ namespace {
 namespace fs = std::filesystem;
 using base::Error;
 using base::ErrorKind;
+
+/// The owner of the folder can write another code and record there.
+void require_trusted(const fs::path& run_directory, const base::Trust& trust) {
+  struct stat facts {};
+  if (::lstat(run_directory.c_str(), &facts) != 0)
+    base::throw_errno(run_directory.string(), "cannot be read", errno);
+  if (base::is_trusted_owner(facts.st_uid, trust)) return;
+  throw Error(ErrorKind::access,
+              run_directory.string() + ": belongs to another user, whose code would be executed",
+              "let them export the run ('sabath help export'), or name them in "
+              "\"environments\": {\"trusted_owners\": [...]} of config.json");
+}
 
 /// Another run of the home that a run's folder lies in.
 fs::path run_beside(const fs::path& run_directory, const std::string& id) {
@@ -369,6 +384,7 @@ void take_environment(const std::string& run_id,
 RunRequest repeat_run(const fs::path& run_directory,
                       const fs::path& folder,
                       const RepeatTools& tools) {
+  require_trusted(run_directory, tools.trust);
   const home::RunFiles files(run_directory);
   const spec::RunRecord record = record_of(files);
   RunRequest request;

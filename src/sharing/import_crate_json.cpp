@@ -12,6 +12,7 @@
 #include <sabath/base/text/pieces.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/exchange/run_crate.hpp>
+#include <sabath/home/dated_folder.hpp>
 #include <sabath/home/run_archive.hpp>
 #include <sabath/home/run_files.hpp>
 #include <sabath/home/run_statements.hpp>
@@ -168,6 +169,8 @@ ImportedRun taken_in(const fs::path& place,
                      const std::stop_token& stop) {
   ImportedRun run;
   base::make_directories(folders.home);
+  home::require_fixed(folders.home);
+  home::require_fixed(folders.runs());
   const fs::path unpacked = home::make_unpacking_folder(folders);
   const auto remove = [](const fs::path* folder) { base::remove_tree(*folder); };
   const std::unique_ptr<const fs::path, decltype(remove)> owner(&unpacked, remove);

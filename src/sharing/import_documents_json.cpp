@@ -9,6 +9,7 @@
 #include <sabath/exchange/croissant.hpp>
 #include <sabath/exchange/jsonld.hpp>
 #include <sabath/exchange/upstream.hpp>
+#include <sabath/home/dated_folder.hpp>
 #include <sabath/sharing/import_documents.hpp>
 
 #include <nlohmann/json.hpp>
@@ -283,7 +284,10 @@ void refuse_twice(const std::vector<MadeDocument>& made) {
 
 void write(const MadeDocument& made) {
   if (made.was_there) return;
-  base::make_directories(made.path.parent_path());
+  const fs::path folder = made.path.parent_path();
+  base::make_directories(folder);
+  home::require_fixed(folder.parent_path());
+  home::require_fixed(folder);
   base::write_file_atomically(made.path, made.text);
 }
 

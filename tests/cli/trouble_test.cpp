@@ -10,6 +10,7 @@
 #include <set>
 
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 using namespace sabath::test;

@@ -19,4 +19,8 @@ std::filesystem::path make_dated_folder(const std::filesystem::path& parent,
                                         base::Clock& clock,
                                         const std::string& first = {});
 
+/// Throws Error{storage} where others can exchange what is in the folder: they could choose what is
+/// written over.
+void require_fixed(const std::filesystem::path& folder);
+
 }  // namespace sabath::home

@@ -98,7 +98,9 @@ int run_explain(const ExplainOptions& options, Workspace& workspace) {
   tools.state_directory = workspace.folders().state();
   tools.again = [&](const std::filesystem::path& run, const std::filesystem::path& folder) {
     planning::RunRequest asked = planning::repeat_run(
-        run, folder, {workspace.processes(), workspace.observer(), workspace.stop()});
+        run,
+        folder,
+        {workspace.processes(), workspace.observer(), workspace.stop(), workspace.trust()});
     workspace.end_at_signal();
     return asked;
   };

@@ -51,7 +51,9 @@ std::optional<execution::RunOutcome> run_again(const std::filesystem::path& orig
   base::make_directories(folder);
   base::TempDir code(folder);
   planning::RunRequest request = planning::repeat_run(
-      original, code.path(), {workspace.processes(), workspace.observer(), workspace.stop()});
+      original,
+      code.path(),
+      {workspace.processes(), workspace.observer(), workspace.stop(), workspace.trust()});
   note_site(original, options, workspace);  // of a run that can be done again
   request.offline = options.offline;
   if (options.offline) workspace.stay_offline();
