@@ -35,9 +35,6 @@ class CommentText {
     text_ += part;
     return true;
   }
-  void add_row(const std::string& row, std::size_t room, std::size_t& cut) {
-    if (!add(row, room)) ++cut;
-  }
   std::string text() const {
     std::string cut;
     const auto tell = [&](std::size_t count, const char* what) {
@@ -86,9 +83,22 @@ bool is_good_run(const CheckCase& one) {
 void add_notes(const std::vector<std::string>& notes, CommentText& comment) {
   if (!notes.empty()) comment.add("\n", room_of_tables);
   for (std::size_t i = 0; i < notes.size(); ++i) {
-    const std::string line = "- " + comment_text(notes[i], longest_reason) + "\n";
-    if (i >= most_notes || !comment.add(line, room_of_tables)) ++comment.notes_cut;
+    const bool is_added =
+        i < most_notes &&
+        comment.add("- " + comment_text(notes[i], longest_reason) + "\n", room_of_tables);
+    if (!is_added) ++comment.notes_cut;
   }
+}
+
+std::string metric_row(const CheckCase& one) {
+  const CaseFigures figures = one.figures.value_or(CaseFigures{});
+  return fmt::format("| {} | {} | {} | {} | {} | {} |\n",
+                     cell(name_of(one)),
+                     cell(figures.baseline),
+                     cell(figures.now),
+                     cell(figures.difference),
+                     cell(figures.limit),
+                     verdict_cell(one));
 }
 
 void add_table(const CheckGroup& group,
@@ -104,19 +114,21 @@ void add_table(const CheckGroup& group,
   const bool fits = comment.add(head, room_of_tables);
   if (fits) add_notes(group.notes, comment);
   const bool has_rows = !std::ranges::all_of(group.cases, is_good_run);
-  const bool has_table = fits && has_rows && comment.add(columns, room_of_tables);
+  bool has_room = fits && has_rows && comment.add(columns, room_of_tables);
   for (const CheckCase& one : group.cases) {
     if (is_good_run(one)) continue;
-    const CaseFigures figures = one.figures.value_or(CaseFigures{});
-    const std::string row = fmt::format("| {} | {} | {} | {} | {} | {} |\n",
-                                        cell(name_of(one)),
-                                        cell(figures.baseline),
-                                        cell(figures.now),
-                                        cell(figures.difference),
-                                        cell(figures.limit),
-                                        verdict_cell(one));
-    comment.add_row(row, has_table ? room_of_tables : 0, comment.metrics_cut);
+    has_room = has_room && comment.add(metric_row(one), room_of_tables);
+    if (!has_room) ++comment.metrics_cut;
   }
+}
+
+std::string reason_row(const CheckCase& one, const std::string& title) {
+  return fmt::format("| {} | {} | {} | {} | {} |\n",
+                     cell(title),
+                     cell(name_of(one)),
+                     cell(one.test),
+                     verdict_cell(one),
+                     comment_text(one.reason, longest_reason));
 }
 
 void add_reasons(const spec::CheckReport& report,
@@ -127,16 +139,12 @@ void add_reasons(const spec::CheckReport& report,
       "\n<details><summary>Reasons and statistics</summary>\n\n"
       "| of | what | test | verdict | why |\n|---|---|---|---|---|\n";
   const bool fits = comment.add(head, room_of_reasons);
+  bool has_room = fits;
   for (std::size_t i = 0; i < report.groups.size(); ++i) {
     for (const CheckCase& one : report.groups[i].cases) {
       if (is_good_run(one)) continue;
-      const std::string row = fmt::format("| {} | {} | {} | {} | {} |\n",
-                                          cell(titles[i]),
-                                          cell(name_of(one)),
-                                          cell(one.test),
-                                          verdict_cell(one),
-                                          comment_text(one.reason, longest_reason));
-      comment.add_row(row, fits ? room_of_reasons - room_of_end : 0, comment.reasons_cut);
+      has_room = has_room && comment.add(reason_row(one, titles[i]), room_of_reasons - room_of_end);
+      if (!has_room) ++comment.reasons_cut;
     }
   }
   if (fits) comment.add("\n</details>\n", room_of_reasons);

@@ -104,7 +104,7 @@ TEST_CASE("markdown: text from outside is only text") {
   const std::string text = without_own_markup(report::check_markdown(report));
   CHECK(count(text, "<") == 0);
   CHECK(count(text, "\x1b") == 0);
-  CHECK_THAT(text, Contains("&lt;script\\>\\|a\\| \\`b\\` \\[c\\](http\\:&#8203;//d)"));
+  CHECK_THAT(text, Contains("&lt;script\\>\\|a\\| \\`b\\` \\[&#8203;c\\](http\\:&#8203;//d)"));
   CHECK_THAT(text, Contains("&amp;&#8203;lt;"));
   // No line begins with what was outside, nor ends a row.
   CHECK(count(text, "\n| &lt;script") == 1);
@@ -142,14 +142,14 @@ TEST_CASE("markdown: names, numbers of issues, commands and addresses stay text"
 
 TEST_CASE("markdown: a comment is never longer than the service allows, and says what was cut") {
   std::vector<spec::CheckCase> cases;
-  for (int i = 0; i < 3000; ++i) {
+  for (int i = 0; i < 600; ++i) {
     cases.push_back(a_case("metric" + std::to_string(i),
                            i == 0 ? Verdict::fail : Verdict::pass,
                            std::string(3000, '@')));
   }
   spec::CheckReport report = report_of(cases, Verdict::fail);
   report.notes.assign(50, std::string(5000, '#'));
-  for (int i = 0; i < 40; ++i)
+  for (int i = 0; i < 20; ++i)
     report.groups.push_back(report.groups.front());
   report.reason = std::string(100000, '@') + "a";
   report.what = std::string(100000, '`');
