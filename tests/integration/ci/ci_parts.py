@@ -19,16 +19,9 @@ import zipfile
 SABATH, SOURCE = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
 PACKAGES = ["PyYAML", "check-jsonschema", "cmarkgfm"]
 ATTACKS = [
-    "$(touch pwned)",
-    "`touch pwned`",
-    '"; touch pwned; "',
-    "'; touch pwned; '",
-    "x && touch pwned",
+    "x$(touch pwned)`touch pwned`\"; touch pwned; '; touch pwned; ' && touch pwned | $((a[$(touch pwned)]))",
     "x\ntouch pwned",
-    "${IFS}touch${IFS}pwned",
-    "$((a[$(touch pwned)]))",
     "--help",
-    "-h",
     "x\n::set-env name=LD_PRELOAD::x",
 ]
 failures = []
@@ -175,9 +168,8 @@ def check_attacks(github, gitlab, project):
             check(answer.status not in (0, 127), f"GitHub: {name} '{attack}' ends with {answer.status}", answer)
             check(commands_in(answer.output) == [], f"GitHub: the runner obeys {name} '{attack}'")
             if name == "recipe" or (name not in ("seeds", "require") and "\n" not in attack):
-                text = attack.replace("$", "$$") if False else attack
                 try:
-                    answer = gitlab.run(variables={"TITLE": text}, **{**inputs, name: "$TITLE"})
+                    answer = gitlab.run(variables={"TITLE": attack}, **{**inputs, name: "$TITLE"})
                     check(answer.status not in (0, 127), f"GitLab: {name} '{attack}' is taken", answer)
                 except ValueError:
                     pass
