@@ -17,7 +17,7 @@ using spec::CheckGroup;
 using spec::Expectation;
 using spec::Verdict;
 
-/// GitHub counts characters, of which each has at least a byte.
+/// GitHub counts characters, and a character has at least one byte.
 constexpr std::size_t longest_comment = 65'536;
 /// Room for tables and notes; the rest is for the folded reasons.
 constexpr std::size_t room_of_tables = 44'000;

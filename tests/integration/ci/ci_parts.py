@@ -187,7 +187,7 @@ def check_installed(make, project):
     wheel = project / "tiny_sabath-1-py3-none-any.whl"
     with zipfile.ZipFile(wheel, "w") as archive:
         info = zipfile.ZipInfo("tiny_sabath-1.data/scripts/sabath")
-        info.external_attr = 0o755 << 16
+        info.external_attr = 0o100755 << 16
         archive.writestr(info, program)
         archive.writestr("tiny_sabath-1.dist-info/METADATA", "Metadata-Version: 2.1\nName: tiny-sabath\nVersion: 1\n")
         archive.writestr("tiny_sabath-1.dist-info/WHEEL", "Wheel-Version: 1.0\nGenerator: a\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
