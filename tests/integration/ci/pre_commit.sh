@@ -68,7 +68,7 @@ git checkout --quiet recipes/digits
 mkdir -p "recipes/my tiny"
 cat >"recipes/my tiny/recipe.json" <<'END'
 {"schema": 1, "name": "tiny", "environment": {"layers": []}, "deterministic": true,
- "stages": [{"name": "go", "run": {"shell": "echo '{\"step\": 1, \"loss\": 1}' >> $SABATH_METRICS"}}],
+ "stages": [{"name": "go", "run": {"shell": "echo '{{\"step\": 1, \"loss\": 1}}' >> $SABATH_METRICS"}}],
  "metrics": {"loss": {"unit": "1", "better": "lower"}}}
 END
 commits "$recipes" "$locks"

@@ -78,11 +78,13 @@ TEST_CASE("validate: a lock that was edited is not valid") {
 TEST_CASE("validate: a baseline without acceptance is noted, and not ready") {
   const base::TempDir folder(fs::temp_directory_path());
   const fs::path file = folder.path() / "baseline.json";
-  base::write_file_atomically(file, R"({"schema": 1, "recipe": "tiny", "entries": []})");
+  base::write_file_atomically(
+      file, R"({"schema": 1, "recipe": "tiny", "entries": [], "expected_failures": []})");
   CHECK(validated(file, false).kind == "baseline");
   CHECK(validated(file, false).problem.empty());
   CHECK_THAT(validated(file, true).problem, Contains("has no entry"));
-  base::write_file_atomically(file, R"({"schema": 1, "recipe": "tiny", "entries": [1]})");
+  base::write_file_atomically(
+      file, R"({"schema": 1, "recipe": "tiny", "entries": [1], "expected_failures": []})");
   CHECK_FALSE(validated(file, false).problem.empty());
 }
 
