@@ -1,5 +1,6 @@
 #include <sabath/analysis/check_cases.hpp>
 #include <sabath/analysis/compare_pair.hpp>
+#include <sabath/compare/baseline_verdict.hpp>
 
 #include <fmt/format.h>
 
@@ -40,6 +41,21 @@ void add_case(const FoundCase& one, FoundCases& cases) {
   if (!is_new && is_worse(one, known->second)) known->second = one;
 }
 
+/// The first difference; beyond the tolerance if there is one.
+spec::CaseFigures figures_of(const spec::ItemComparison& item, spec::Rung required) {
+  spec::CaseFigures figures;
+  figures.limit = compare::rung_limit(required, item.tolerance);
+  const auto& first = item.first_tolerance ? item.first_tolerance : item.first_bitwise;
+  if (!first) {
+    if (item.strongest) figures.difference = "0";
+    return figures;
+  }
+  figures.baseline = first->text_a();
+  figures.now = first->text_b();
+  figures.difference = compare::difference_figure(first->a, first->b);
+  return figures;
+}
+
 FoundCase case_of(const spec::ItemComparison& item,
                   const spec::Comparison& comparison,
                   const std::string& pair) {
@@ -47,6 +63,7 @@ FoundCase case_of(const spec::ItemComparison& item,
   FoundCase one{{}, item.strongest};
   one.found.name = item.name;
   one.found.test = to_string(required);
+  one.found.figures = figures_of(item, required);
   if (item.strongest && *item.strongest >= required) {
     one.found.verdict = Verdict::pass;
     one.found.reason = *item.strongest == spec::Rung::bitwise

@@ -172,6 +172,7 @@ void add_unknown_metrics(const BaselineEntry& entry,
 struct Judged {
   const spec::BaselineMetric* metric = nullptr;
   compare::BaselineVerdict verdict{};
+  spec::CaseFigures figures{};
 };
 
 /// Notes the pair of the first failed result, if the baseline's run may be available.
@@ -237,9 +238,10 @@ std::vector<Judged> judge_each(const BaselineEntry& entry,
     terms.tolerance = declared == group.declared.end() ? spec::Tolerance{} : declared->tolerance;
     terms.margin = declared == group.declared.end() ? std::nullopt : declared->margin;
     const compare::JudgedMetric values = values_of(metric, found, group);
-    judged.push_back({&metric,
-                      metric.performance ? compare::judge_performance(metric, values, terms)
-                                         : compare::judge_result(metric, values, terms)});
+    const compare::BaselineVerdict verdict = metric.performance
+                                                 ? compare::judge_performance(metric, values, terms)
+                                                 : compare::judge_result(metric, values, terms);
+    judged.push_back({&metric, verdict, compare::figures_of(metric, values, terms, verdict)});
   }
   return judged;
 }
@@ -312,6 +314,7 @@ void judge_against(const BaselineEntry& entry,
     one.verdict = found.verdict.verdict;
     one.test = std::move(found.verdict.test);
     one.reason = std::move(found.verdict.reason);
+    one.figures = std::move(found.figures);
     if (!found.verdict.note.empty()) checked.notes.push_back(one.name + ": " + found.verdict.note);
     expect(request, group.key, one);
   }

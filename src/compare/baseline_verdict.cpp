@@ -101,6 +101,7 @@ BaselineVerdict judge_rung(const BaselineMetric& reference,
   BaselineVerdict verdict;
   verdict.test = to_string(required.rung);
   const auto tolerance = applied_tolerance(base::ArrayType::float64, terms.tolerance, {});
+  verdict.limit = rung_limit(required.rung, tolerance);
   const bool constant = is_constant(reference);
   const Value* without = nullptr;
   bool is_bitwise = true;
@@ -179,6 +180,7 @@ bool is_within(const spec::Bounds& bounds, const base::ExactNumber& number) {
 BaselineVerdict judge_reviewed(const spec::Bounds& bounds, const std::vector<Value>& runs) {
   BaselineVerdict verdict;
   verdict.test = "reviewed bounds";
+  verdict.limit = fmt::format("[{}, {}]", value_text(bounds.low, {}), value_text(bounds.high, {}));
   for (const Value& run : runs) {
     if (is_within(bounds, run.exact())) continue;
     verdict.verdict = Verdict::fail;
@@ -205,6 +207,9 @@ BaselineVerdict judge_one(const BaselineMetric& reference,
   const PredictionVerdict predicted =
       judge_prediction(value, moments(references), prediction_alpha, digits);
   BaselineVerdict verdict{predicted.verdict, "prediction interval", predicted.reason};
+  if (predicted.interval)
+    verdict.limit =
+        fmt::format("[{:.6g}, {:.6g}]", predicted.interval->low, predicted.interval->high);
   if (predicted.p) verdict.chance = Chance{*predicted.p, prediction_alpha};
   const auto& bounds = reference.bounds;
   if (verdict.verdict != Verdict::pass || !bounds) return verdict;
@@ -240,6 +245,7 @@ BaselineVerdict judge_many(const BaselineMetric& reference,
     reason += fmt::format("; the baseline's own margin counts from {} runs on", fewest_for_margin);
   }
   BaselineVerdict verdict{judged.verdict, "equivalence", reason, judged.runs_needed};
+  if (margin) verdict.limit = fmt::format("±{:.6g}", *margin);
   if (judged.welch) verdict.chance = Chance{judged.welch->p, group_alpha};
   return verdict;
 }
@@ -449,10 +455,10 @@ BaselineVerdict judge_performance(const BaselineMetric& reference,
   if (speed.verdict == Verdict::inconclusive && interval)
     speed.reason += "; more runs would make that narrower";
   speed.reason += disturbed_text(runs.disturbed_runs, runs.values.size());
-  return with_missing(
-      {speed.verdict, "speed", medians_text(reference, values, speed) + speed.reason},
-      values.size(),
-      runs.values.size());
+  BaselineVerdict verdict{
+      speed.verdict, "speed", medians_text(reference, values, speed) + speed.reason};
+  verdict.limit = fmt::format("{:g} % slower", 100 * terms.speed_margin);
+  return with_missing(std::move(verdict), values.size(), runs.values.size());
 }
 
 }  // namespace sabath::compare

@@ -54,6 +54,8 @@ std::optional<DocumentKind> kind_of_document(std::string_view text, const std::s
   if (root.contains("@context")) return DocumentKind::jsonld;
   const bool is_own = root.contains("schema");
   if (is_own && root.contains("stages")) return DocumentKind::recipe;
+  if (is_own && root.contains("entries")) return DocumentKind::baseline;
+  if (is_own && root.contains("layers")) return DocumentKind::lock;
   if (is_own && root.contains("kind")) return DocumentKind::asset;
   const bool has_code = root.contains("git") && root["git"].is_object();
   if (root.contains("fragments") || has_code) return DocumentKind::upstream;

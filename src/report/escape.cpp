@@ -1,11 +1,13 @@
 #include "escape.hpp"
 
 #include <sabath/base/text/numbers.hpp>
+#include <sabath/base/text/pieces.hpp>
 #include <sabath/base/text/text_table.hpp>
 
 #include <fmt/format.h>
 
 #include <array>
+#include <cctype>
 #include <cmath>
 
 namespace sabath::report {
@@ -21,6 +23,55 @@ std::size_t sequence_length(unsigned char first) {
 bool is_number(const std::string& text) {
   return text.find_first_not_of("0123456789+-.eE") == std::string::npos &&
          base::number_in<double>(text);
+}
+
+constexpr std::string_view invisible_space = "&#8203;";
+
+bool is_of_word(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '"' ||
+         static_cast<unsigned char>(c) >= 0x80;
+}
+
+/// Whether the services would read a reference from here on: @name, #12, !12, %1, $1, ~label,
+/// [issue:1], ://host.
+bool begins_reference(std::string_view text, std::size_t i) {
+  const char next = i + 1 < text.size() ? text[i + 1] : ' ';
+  if (text[i] == ':') return text.substr(i).starts_with("://");
+  if (text[i] == '[') return is_of_word(next) && (next < '0' || next > '9');
+  if (text[i] == '.')
+    return i >= 3 && base::lower_case(std::string(text.substr(i - 3, 3))) == "www";
+  if (text[i] == '-') return i >= 2 && base::lower_case(std::string(text.substr(i - 2, 2))) == "gh";
+  return std::string_view("@#!%$&~^*").find(text[i]) != std::string_view::npos && is_of_word(next);
+}
+
+/// Escapes what Markdown reads as markup. With `breaks_references`, also what the services read.
+std::string without_markup(const std::string& plain, bool breaks_references) {
+  constexpr std::string_view always = "\\`*_{}[]|~$^@>#";
+  // These are markup only where a word begins.
+  constexpr std::string_view leading = "+-=.";
+  std::string safe;
+  // A line that begins with a slash is a command of GitLab.
+  if (breaks_references && plain.starts_with('/')) safe += invisible_space;
+  for (std::size_t i = 0; i < plain.size(); ++i) {
+    const char c = plain[i];
+    const bool is_leading = i == 0 || plain[i - 1] == ' ';
+    const std::string_view rest = std::string_view(plain).substr(i);
+    const std::string_view before = std::string_view(plain).substr(0, i);
+    // "https://" and "www." would become links.
+    const bool is_of_link = rest.starts_with("://") || (c == '.' && before.ends_with("www"));
+    if (c == '&') {
+      safe += "&amp;";
+    } else if (c == '<') {
+      safe += "&lt;";
+    } else {
+      if (always.find(c) != std::string_view::npos || is_of_link ||
+          (is_leading && leading.find(c) != std::string_view::npos))
+        safe += '\\';
+      safe += c;
+    }
+    if (breaks_references && begins_reference(plain, i)) safe += invisible_space;
+  }
+  return safe;
 }
 
 }  // namespace
@@ -52,30 +103,11 @@ std::string markup_text(std::string_view text, std::size_t longest) {
 }
 
 std::string markdown_text(std::string_view text, std::size_t longest) {
-  constexpr std::string_view always = "\\`*_{}[]|~$^@>#";
-  // These are markup only where a word begins.
-  constexpr std::string_view leading = "+-=.";
-  const std::string plain = plain_text(text, longest);
-  std::string safe;
-  for (std::size_t i = 0; i < plain.size(); ++i) {
-    const char c = plain[i];
-    const bool is_leading = i == 0 || plain[i - 1] == ' ';
-    const std::string_view rest = std::string_view(plain).substr(i);
-    const std::string_view before = std::string_view(plain).substr(0, i);
-    // "https://" and "www." would become links.
-    const bool is_of_link = rest.starts_with("://") || (c == '.' && before.ends_with("www"));
-    if (c == '&') {
-      safe += "&amp;";
-    } else if (c == '<') {
-      safe += "&lt;";
-    } else {
-      if (always.find(c) != std::string_view::npos || is_of_link ||
-          (is_leading && leading.find(c) != std::string_view::npos))
-        safe += '\\';
-      safe += c;
-    }
-  }
-  return safe;
+  return without_markup(plain_text(text, longest), false);
+}
+
+std::string comment_text(std::string_view text, std::size_t longest) {
+  return without_markup(plain_text(text, longest), true);
 }
 
 std::string csv_text(std::string_view text) {

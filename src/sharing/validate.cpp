@@ -4,12 +4,20 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/text/codes.hpp>
+#include <sabath/base/text/text_table.hpp>
+#include <sabath/env/lock_check.hpp>
 #include <sabath/exchange/croissant.hpp>
 #include <sabath/exchange/jsonld.hpp>
 #include <sabath/exchange/upstream.hpp>
+#include <sabath/home/baseline_files.hpp>
 #include <sabath/home/documents.hpp>
 #include <sabath/sharing/file_kind.hpp>
 #include <sabath/sharing/validate.hpp>
+#include <sabath/spec/package_lock.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
 
 namespace sabath::sharing {
 namespace {
@@ -68,7 +76,51 @@ void validate_upstream(const fs::path& place, Validation& answer) {
     add_notes(one.notes, answer);
 }
 
+/// What is not ready: a problem where that was asked for, else notes.
+void add_unready(const fs::path& place,
+                 const std::vector<std::string>& unready,
+                 bool ready,
+                 Validation& answer) {
+  if (!ready) return add_notes(unready, answer);
+  if (unready.empty()) return;
+  throw Error(ErrorKind::usage,
+              base::printable(place.string()) + ": " + fmt::format("{}", fmt::join(unready, "; ")));
+}
+
+void validate_recipe(const fs::path& place, bool ready, Validation& answer) {
+  const spec::Recipe recipe =
+      home::load_recipe(fs::is_directory(place) ? place / "recipe.json" : place);
+  std::vector<std::string> stale = env::lock_problems(recipe.environment, recipe.directory);
+  for (std::string& problem : stale)
+    problem = base::printable(problem) + "; 'sabath env lock RECIPE' resolves them";
+  add_unready(place, stale, ready, answer);
+}
+
+/// The lock itself, and whether it is that of the recipe beside it.
+void validate_lock(const fs::path& place, bool ready, Validation& answer) {
+  spec::parse_package_lock(base::read_file(place), place.string());
+  const fs::path recipe = fs::absolute(place).parent_path() / "recipe.json";
+  std::error_code code;
+  if (fs::exists(recipe, code)) validate_recipe(recipe, ready, answer);
+}
+
+void validate_baseline(const fs::path& place, bool ready, Validation& answer) {
+  const spec::Baseline baseline = home::read_baseline(place);
+  const auto proposed =
+      std::ranges::count_if(baseline.entries, [](const auto& entry) { return !entry.accepted; });
+  std::vector<std::string> unready;
+  if (baseline.entries.empty()) unready.emplace_back("has no entry");
+  if (proposed > 0) {
+    unready.push_back(fmt::format(
+        "nobody accepted {} of {} entries; 'sabath baseline accept FILE' does after a review",
+        proposed,
+        baseline.entries.size()));
+  }
+  add_unready(place, unready, ready, answer);
+}
+
 void check(const fs::path& place,
+           bool ready,
            base::Observer& observer,
            const std::stop_token& stop,
            Validation& answer) {
@@ -89,8 +141,11 @@ void check(const fs::path& place,
       spec::parse_asset(base::read_file(place), place.string());
       return;
     case DocumentKind::recipe:
-      home::load_recipe(fs::is_directory(place) ? place / "recipe.json" : place);
-      return;
+      return validate_recipe(place, ready, answer);
+    case DocumentKind::baseline:
+      return validate_baseline(place, ready, answer);
+    case DocumentKind::lock:
+      return validate_lock(place, ready, answer);
     default:
       throw Error(ErrorKind::usage,
                   place.string() + ": a " + answer.kind + " is not a document that is checked");
@@ -99,11 +154,14 @@ void check(const fs::path& place,
 
 }  // namespace
 
-Validation validate(const fs::path& place, base::Observer& observer, const std::stop_token& stop) {
+Validation validate(const fs::path& place,
+                    bool ready,
+                    base::Observer& observer,
+                    const std::stop_token& stop) {
   Validation answer;
   answer.place = place;
   try {
-    check(place, observer, stop, answer);
+    check(place, ready, observer, stop, answer);
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::interrupted) throw;
     answer.problem = error.what();
@@ -112,6 +170,19 @@ Validation validate(const fs::path& place, base::Observer& observer, const std::
     answer.problem = error.what();
   }
   return answer;
+}
+
+std::string text_of(const std::vector<Validation>& answers) {
+  std::string text;
+  for (const Validation& one : answers) {
+    const bool is_valid = one.problem.empty();
+    text += (is_valid ? "valid    " : "invalid  ") + base::printable(one.place.string()) +
+            (one.kind.empty() ? "" : "  " + one.kind) + "\n";
+    if (!is_valid) text += "  " + base::printable(one.problem) + "\n";
+    for (const std::string& note : one.notes)
+      text += "  note: " + note + "\n";
+  }
+  return text;
 }
 
 }  // namespace sabath::sharing

@@ -2,6 +2,7 @@
 
 #include <sabath/compare/sample.hpp>
 #include <sabath/spec/baseline.hpp>
+#include <sabath/spec/check_report.hpp>
 #include <sabath/spec/comparison.hpp>
 #include <sabath/spec/metric.hpp>
 
@@ -76,6 +77,7 @@ struct BaselineVerdict {
   std::optional<std::size_t> failed_value{};  ///< index of the baseline's value
   /// Of a PASS by statistics: a run that does not hold the promised rung with its own seed.
   std::string note{};
+  std::string limit{};  ///< what is allowed, for tables: "±0.05", "relative 1e-06"; may be empty
 };
 
 /// Judges RESULT of one metric by the first rule that applies.
@@ -96,6 +98,20 @@ struct BaselineVerdict {
 BaselineVerdict judge_result(const spec::BaselineMetric& reference,
                              const JudgedMetric& runs,
                              const BaselineTerms& terms);
+
+/// Returns both sides of a metric and their difference, for tables. Of a FAIL by a rung or by
+/// bounds it shows the pair that failed.
+spec::CaseFigures figures_of(const spec::BaselineMetric& reference,
+                             const JudgedMetric& runs,
+                             const BaselineTerms& terms,
+                             const BaselineVerdict& verdict);
+
+/// "relative 1e-06", "4 ULP", "equal bits": what a rung allows, for tables. All parts of
+/// `tolerance` are set.
+std::string rung_limit(spec::Rung rung, const spec::Tolerance& tolerance);
+
+/// "+0.02 (+4 %)"; "0" for equal numbers.
+std::string difference_figure(double baseline, double now);
 
 /// Adjusts the p values (Holm) over all metrics that were tested, since some differ by chance. A
 /// FAIL whose adjusted p is not below its threshold becomes INCONCLUSIVE. Rungs and reviewed bounds

@@ -121,6 +121,9 @@ class EnvironmentLayer {
   /// Returns true where `lock` resolves the content of the layer on demand into the file beside the
   /// recipe, which `resolve` reads: for packages, images and code from elsewhere.
   virtual bool is_locked(const spec::LayerSpec& /*spec*/) const { return false; }
+  /// Returns the digest of what the recipe asks of a locked layer, as its lock names it. Reads
+  /// files of the recipe alone.
+  virtual base::Digest request_digest(const LayerContext& /*context*/) { return {}; }
   /// Resolves the content of a locked layer. Throws Error{environment|transfer|usage}.
   virtual spec::PackageLayerLock lock(const LockRequest& request, const LockTarget& /*target*/) {
     return {kind(), request.context.spec.name, {}, {}};

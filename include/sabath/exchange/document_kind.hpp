@@ -9,10 +9,29 @@
 namespace sabath::exchange {
 
 /// What a file holds that sabath can take in or check, as `--from KIND` spells it.
-enum class DocumentKind { table, asset, recipe, croissant, upstream, hpcfair, jsonld, crate };
+enum class DocumentKind {
+  table,
+  asset,
+  recipe,
+  croissant,
+  upstream,
+  hpcfair,
+  jsonld,
+  crate,
+  baseline,
+  lock
+};
 constexpr auto words_of(DocumentKind) {
-  return std::to_array<std::string_view>(
-      {"table", "asset", "recipe", "croissant", "upstream", "hpcfair", "jsonld", "crate"});
+  return std::to_array<std::string_view>({"table",
+                                          "asset",
+                                          "recipe",
+                                          "croissant",
+                                          "upstream",
+                                          "hpcfair",
+                                          "jsonld",
+                                          "crate",
+                                          "baseline",
+                                          "lock"});
 }
 
 /// Recognises a JSON document by its members. `crate` is the metadata document of an RO-Crate,

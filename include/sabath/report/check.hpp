@@ -11,8 +11,19 @@ namespace sabath::report {
 /// Text for a terminal: the verdict with its shortest explanation, then what was judged.
 std::string check_text(const spec::CheckReport& report);
 
-/// Markdown for a pull request or the summary of a CI step. External text is escaped.
+/// Markdown for a comment on a pull request or the summary of a CI step: the verdict, the reason,
+/// a table of metrics, and the reasons of all cases folded. External text is escaped, and neither
+/// mentions nor links anything. At most 65,536 bytes, the limit of a comment at GitHub; a last line
+/// says what was cut.
 std::string check_markdown(const spec::CheckReport& report);
+
+/// A badge as SVG: "reproducible" and the verdict with what judged it, "PASS, tolerance". No
+/// scripts, fonts or addresses from elsewhere.
+std::string badge_svg(const spec::CheckReport& report);
+
+/// What judged the results: the weakest rung, "bounds" or "statistics"; "performance" where only
+/// that was judged; empty where nothing was.
+std::string judged_by(const spec::CheckReport& report);
 
 /// JUnit XML as Jenkins and GitLab read it: a test suite for each group of runs, a test case for
 /// each case. FAIL is a failure. NOT-COMPARABLE and a failed run are errors. INCONCLUSIVE and an

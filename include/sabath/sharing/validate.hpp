@@ -18,10 +18,15 @@ struct Validation {
   std::vector<std::string> notes{};  ///< what an import would drop, correct or keep
 };
 
-/// Checks a document or a crate as an import does, and writes nothing. Croissant: files beside the
-/// document are held against their digests. Throws Error{interrupted}.
+/// Checks a document or a crate as an import does, and writes nothing. With `ready`, a recipe whose
+/// locks are not current and a baseline with proposed entries are not valid; else notes say so.
+/// Croissant: files beside the document are held against their digests. Throws Error{interrupted}.
 Validation validate(const std::filesystem::path& place,
+                    bool ready,
                     base::Observer& observer,
                     const std::stop_token& stop);
+
+/// Text for a terminal.
+std::string text_of(const std::vector<Validation>& answers);
 
 }  // namespace sabath::sharing

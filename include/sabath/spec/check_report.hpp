@@ -27,6 +27,16 @@ constexpr auto words_of(Expectation) {
       {"none", "expected failure", "unexpected pass", "expired"});
 }
 
+/// What a metric was judged by, for tables of people. Each text may be empty.
+struct CaseFigures {
+  std::string baseline{};    ///< a value, or "mean ± sd (n = 10)"; else the first run's value
+  std::string now{};         ///< the same of the runs
+  std::string difference{};  ///< "+0.02 (+4 %)"
+  std::string limit{};       ///< "±0.05", "[0.9, 1.1]", "relative 1e-06"
+
+  bool operator==(const CaseFigures&) const = default;
+};
+
 /// One thing that was judged.
 struct CheckCase {
   CaseKind kind = CaseKind::result;
@@ -35,8 +45,9 @@ struct CheckCase {
   std::string test{};  ///< by what; empty: it did not come to one
   std::string reason{};
   Expectation expectation = Expectation::none;
-  double wall_s = 0;                   ///< of a run
-  std::optional<std::string> judge{};  ///< of a metric, as in BaselineMetric
+  double wall_s = 0;                     ///< of a run
+  std::optional<std::string> judge{};    ///< of a metric, as in BaselineMetric
+  std::optional<CaseFigures> figures{};  ///< nothing: nothing was compared
   /// What it counts as: an expected failure is none.
   Verdict counts_as() const {
     return expectation == Expectation::expected_failure ? Verdict::pass : verdict;

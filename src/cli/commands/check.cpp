@@ -23,6 +23,7 @@ struct CheckOptions {
   std::string baseline{};
   std::string junit{};
   std::string markdown{};
+  std::string badge{};
   std::string require{};
   std::string only{};
 };
@@ -31,6 +32,7 @@ void write_reports(const CheckOptions& options, const spec::CheckReport& report)
   if (!options.junit.empty()) base::write_file_atomically(options.junit, report::junit_xml(report));
   if (!options.markdown.empty())
     base::write_file_atomically(options.markdown, report::check_markdown(report));
+  if (!options.badge.empty()) base::write_file_atomically(options.badge, report::badge_svg(report));
 }
 
 /// Later `rm` asks before it removes a run of this baseline.
@@ -194,7 +196,8 @@ void setup_check(OptionParser& app, Action& action) {
       ->required();
   command.add_option("--baseline", options.baseline, "a file: the baseline to check against");
   command.add_option("--junit", options.junit, "write a report for CI systems: JUnit XML");
-  command.add_option("--markdown", options.markdown, "write a summary in Markdown");
+  command.add_option("--markdown", options.markdown, "write a comment in Markdown");
+  command.add_option("--badge", options.badge, "write a badge: SVG");
   command
       .add_option("--require",
                   options.require,

@@ -96,6 +96,10 @@ class CondaLayer final : public PackageLayer {
         build, built, importable_packages(build.prefix, requested(build.context)), processes_);
   }
 
+  base::Digest request_digest(const LayerContext& context) override {
+    return read_conda_request(context).digest;
+  }
+
   spec::PackageLayerLock lock(const LockRequest& request, const LockTarget& target) override {
     const LayerContext& context = request.context;
     const std::string place = place_of(context.spec.name);

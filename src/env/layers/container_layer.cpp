@@ -64,12 +64,12 @@ ImageReference reference_in(const LayerContext& context) {
   return parse_image(context.spec.container.image, place_of(context.spec.name));
 }
 
-base::Digest request_digest(const LayerContext& context) {
+base::Digest digest_of_request(const LayerContext& context) {
   return base::sha256_of("sabath-image/1\nimage " + reference_in(context).text() + "\n");
 }
 
 Locked locked(const LayerContext& context) {
-  const auto lock = read_locked_layer(context, request_digest(context));
+  const auto lock = read_locked_layer(context, digest_of_request(context));
   const auto& packages = packages_for(context, lock, platform_here()).packages;
   Locked found{reference_in(context), {}, {}, pinned_files(packages)};
   for (const spec::LockedPackage& package : packages) {
@@ -246,6 +246,9 @@ class ContainerLayer final : public EnvironmentLayer {
   }
 
   bool is_locked(const spec::LayerSpec& /*spec*/) const override { return true; }
+  base::Digest request_digest(const LayerContext& context) override {
+    return digest_of_request(context);
+  }
   spec::PackageLayerLock lock(const LockRequest& request, const LockTarget& target) override {
     const LayerContext& context = request.context;
     const ImageReference image = reference_in(context);
@@ -269,7 +272,7 @@ class ContainerLayer final : public EnvironmentLayer {
     for (const base::Digest& layer : layers)
       add(fmt::format("layer-{:03}", packages.packages.size() - 1), layer);
     std::ranges::sort(packages.packages, {}, &spec::LockedPackage::name);
-    return {kind(), context.spec.name, request_digest(context), {std::move(packages)}};
+    return {kind(), context.spec.name, digest_of_request(context), {std::move(packages)}};
   }
 
   std::vector<PinnedFile> fetch(const LockRequest& request) override {

@@ -35,19 +35,26 @@ std::optional<spec::PackageLock> read_lock_file(const fs::path& recipe_directory
   return spec::parse_package_lock(*text, path.string());
 }
 
+std::string lock_problem(const std::optional<spec::PackageLock>& lock,
+                         const std::string& layer,
+                         const base::Digest& request,
+                         const fs::path& file) {
+  if (!lock) return "is not locked: no " + file.string();
+  const auto* const found = lock->find(layer, request);
+  if (found == nullptr) return file.string() + " has no layer of that name";
+  if (found->request == request) return {};
+  return "the lock " + file.string() + " is out of date: the requirements have changed";
+}
+
 spec::PackageLayerLock read_locked_layer(const LayerContext& context, const base::Digest& request) {
   if (context.locked != nullptr) {
     const auto* const fresh = context.locked->find(context.spec.name, request);
     if (fresh != nullptr && fresh->request == request) return *fresh;
   }
   const auto lock = read_lock_file(context.recipe_directory);
-  const auto* const layer = lock ? lock->find(context.spec.name, request) : nullptr;
-  if (layer != nullptr && layer->request == request) return *layer;
-  const std::string path = lock_file_of(context.recipe_directory).string();
   const std::string problem =
-      !lock              ? "is not locked: no " + path
-      : layer == nullptr ? path + " has no layer of that name"
-                         : "the lock " + path + " is out of date: the requirements have changed";
+      lock_problem(lock, context.spec.name, request, lock_file_of(context.recipe_directory));
+  if (problem.empty()) return *lock->find(context.spec.name, request);
   throw_environment(place_of(context.spec.name) + ": " + problem,
                     lock_command(context) + " resolves what the recipe asks for");
 }

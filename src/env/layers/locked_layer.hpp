@@ -13,6 +13,13 @@ namespace sabath::env {
 /// Reads the lock beside a recipe; nothing without one. Throws Error{usage} for an edited file.
 std::optional<spec::PackageLock> read_lock_file(const std::filesystem::path& recipe_directory);
 
+/// Returns why a lock does not answer a request of the layer of that name; empty where it does.
+/// `file` is the lock, or the place where there is none.
+std::string lock_problem(const std::optional<spec::PackageLock>& lock,
+                         const std::string& layer,
+                         const base::Digest& request,
+                         const std::filesystem::path& file);
+
 /// Reads the lock of a layer from `context.locked`, else from the file. `request` is the digest of
 /// what the recipe asks for. Throws Error{environment} for a missing or outdated lock, Error{usage}
 /// for an edited file.

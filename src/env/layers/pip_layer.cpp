@@ -205,6 +205,10 @@ class PipLayer final : public PackageLayer {
     return check_packages(build, {build.lock, build.prefix.string()}, requested, processes_);
   }
 
+  base::Digest request_digest(const LayerContext& context) override {
+    return read_packages(context).digest;
+  }
+
   spec::PackageLayerLock lock(const LockRequest& request, const LockTarget& target) override {
     const LayerContext& context = request.context;
     const PackageList list = read_packages(context);

@@ -123,12 +123,6 @@ std::optional<fs::path> only_folder(const fs::path& folder) {
   return found;
 }
 
-/// Returns the digest of a request for code; a lock names it.
-base::Digest source_request(const spec::CodeOrigin& origin) {
-  return base::sha256_of("sabath-source/1\ngit " + origin.git + "\nref " + origin.ref +
-                         "\narchive " + origin.archive + "\n");
-}
-
 /// Fills in the present state of a repository. Returns the program that was asked.
 std::string lock_commit(const LockRequest& request,
                         const LayerTools& tools,
@@ -199,6 +193,11 @@ void copy_source(const fs::path& root,
   } catch (const fs::filesystem_error& error) {
     base::throw_errno(error.path1().string(), "cannot copy the source", error.code().value());
   }
+}
+
+base::Digest source_request(const spec::CodeOrigin& origin) {
+  return base::sha256_of("sabath-source/1\ngit " + origin.git + "\nref " + origin.ref +
+                         "\narchive " + origin.archive + "\n");
 }
 
 spec::LockedPackage locked_source(const LayerContext& context) {

@@ -26,6 +26,8 @@ void copy_source(const std::filesystem::path& root,
 /// Returns the package of the lock; for an archive with a digest, that of the recipe. Throws as
 /// read_locked_layer.
 spec::LockedPackage locked_source(const LayerContext& context);
+/// Returns the digest of a request for code; a lock names it.
+base::Digest source_request(const spec::CodeOrigin& origin);
 /// Asks for the present state of the origin and locks it.
 spec::PackageLayerLock lock_source(const LockRequest& request, const LayerTools& tools);
 /// Brings the file. Returns it with its path.

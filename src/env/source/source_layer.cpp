@@ -255,6 +255,10 @@ class SourceLayer final : public EnvironmentLayer {
     return spec.origin.is_set() && !spec.origin.digest;
   }
 
+  base::Digest request_digest(const LayerContext& context) override {
+    return source_request(context.spec.origin);
+  }
+
   spec::PackageLayerLock lock(const LockRequest& request, const LockTarget&) override {
     return lock_source(request, tools_);
   }

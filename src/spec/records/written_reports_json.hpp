@@ -209,6 +209,8 @@ void describe(Io& io, FieldRef<Io, Explanation> explanation) {
   io("reason", explanation.reason);
 }
 
+SABATH_DESCRIBE(CaseFigures, baseline, now, difference, limit);
+
 template <class Io>
 void describe(Io& io, FieldRef<Io, CheckCase> one) {
   SABATH_FIELDS(io, one, kind, name, verdict);
@@ -216,6 +218,7 @@ void describe(Io& io, FieldRef<Io, CheckCase> one) {
   io("test", one.test, "by what; empty: it did not come to one");
   SABATH_FIELDS(io, one, reason, expectation, wall_s);
   io("judge", one.judge, "what the baseline's values are judged by; absent: the last value");
+  io("figures", one.figures, "for tables of people; absent: nothing was compared");
 }
 
 template <class Io>

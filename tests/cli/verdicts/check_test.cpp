@@ -276,6 +276,31 @@ TEST_CASE("baseline: the device of a run on mixed nodes is that of its report") 
   CHECK(json::parse(text_of(report))["runs"][0]["device"] == both);
 }
 
+TEST_CASE("check: a comment and a badge have the verdict with its numbers") {
+  const Gate gate("1.0");
+  gate.accept("1");
+  gate.says("1.5");
+  const std::string markdown = (gate.sabath.folder() / "m.md").string();
+  const std::string badge = (gate.sabath.folder() / "b.svg").string();
+  gate.check({"--seed",
+              "1",
+              "--only",
+              "result",
+              "--require",
+              "tolerance",
+              "--markdown",
+              markdown,
+              "--badge",
+              badge,
+              "--json"},
+             1);
+  CHECK_THAT(text_of(markdown), Catch::StartsWith("## FAIL: "));
+  CHECK_THAT(text_of(markdown), Contains("| go/loss | 1 | 1.5 | "));
+  CHECK_THAT(text_of(badge), Contains("reproducible: FAIL, tolerance</title>"));
+  const std::string nowhere = (gate.sabath.folder() / "none/b.svg").string();
+  gate.check({"--seed", "1", "--badge", nowhere}, 16);
+}
+
 TEST_CASE("check: nothing that ran is never green") {
   const Gate gate;
   const std::string junit = (gate.sabath.folder() / "j.xml").string();

@@ -20,6 +20,9 @@ TEST_CASE("documents are recognised by their members") {
   CHECK(kind(R"({"name":"x","git":{"origin":"y"},"run":{}})") == DocumentKind::upstream);
   CHECK(kind(R"({"schema":1,"kind":"dataset","name":"x"})") == DocumentKind::asset);
   CHECK(kind(R"({"schema":1,"name":"x","stages":[]})") == DocumentKind::recipe);
+  CHECK(kind(R"({"schema":1,"recipe":"x","entries":[]})") == DocumentKind::baseline);
+  CHECK(kind(R"({"schema":1,"layers":[],"digest":"sha256:0"})") == DocumentKind::lock);
+  CHECK_FALSE(kind(R"({"entries":[],"layers":[]})"));
   CHECK_FALSE(kind(R"({"name":"x"})"));
   CHECK_FALSE(kind("[1]"));
 }

@@ -125,18 +125,6 @@ TEST_CASE("junit: suites of groups that differ only in task or parameters have o
   CHECK_THAT(report::check_text(report), Contains("k=2"));
 }
 
-TEST_CASE("markdown: text from outside is only text") {
-  const std::string evil = "<script>|a| `b` [c](http://d) *e*\n# f &lt; \x1b[2J";
-  const std::string text = report::check_markdown(
-      report_of({a_case(CaseKind::result, evil, Verdict::fail, evil)}, Verdict::fail));
-  CHECK(count(text, "<") == 0);
-  CHECK(count(text, "\x1b") == 0);
-  CHECK_THAT(text, Contains("&lt;script\\>\\|a\\| \\`b\\` \\[c\\](http\\://d) \\*e\\*"));
-  CHECK_THAT(text, Contains("&amp;lt;"));
-  CHECK_THAT(text, Contains("## sabath check recipes/tiny: FAIL"));
-  CHECK(count(text, "\n| FAIL | result |") == 1);
-}
-
 TEST_CASE("check: the verdict and why stand first, and good runs are not listed") {
   const std::string text = report::check_text(everything());
   CHECK(text.starts_with("check           FAIL: train/loss: too high\n"));
