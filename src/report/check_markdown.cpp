@@ -70,7 +70,7 @@ std::string verdict_cell(const CheckCase& one) {
   return fmt::format("{} ({})", verdict, to_string(one.expectation));
 }
 
-std::string name_of(const CheckCase& one) {
+std::string case_name(const CheckCase& one) {
   std::string name = one.judge ? fmt::format("{} ({})", one.name, *one.judge) : one.name;
   if (one.kind == CaseKind::performance) name += " (performance)";
   return name;
@@ -93,7 +93,7 @@ void add_notes(const std::vector<std::string>& notes, CommentText& comment) {
 std::string metric_row(const CheckCase& one) {
   const CaseFigures figures = one.figures.value_or(CaseFigures{});
   return fmt::format("| {} | {} | {} | {} | {} | {} |\n",
-                     cell(name_of(one)),
+                     cell(case_name(one)),
                      cell(figures.baseline),
                      cell(figures.now),
                      cell(figures.difference),
@@ -125,7 +125,7 @@ void add_table(const CheckGroup& group,
 std::string reason_row(const CheckCase& one, const std::string& title) {
   return fmt::format("| {} | {} | {} | {} | {} |\n",
                      cell(title),
-                     cell(name_of(one)),
+                     cell(case_name(one)),
                      cell(one.test),
                      verdict_cell(one),
                      comment_text(one.reason, longest_reason));

@@ -11,7 +11,7 @@
 namespace sabath::report {
 namespace {
 
-constexpr std::size_t columns = 100;
+constexpr std::size_t host_columns = 100;
 
 std::string caches_text(const spec::CpuFacts& cpu) {
   return base::joined(cpu.caches_bytes, ", ", [](const auto& cache) {
@@ -126,7 +126,7 @@ void add_state(LabelledLines& lines, const spec::HostFacts& facts) {
 }  // namespace
 
 std::string host_text(const spec::HostFacts& facts) {
-  LabelledLines lines(12, columns);
+  LabelledLines lines(12, host_columns);
   lines.add("node", facts.node);
   lines.add("CPU", facts.cpu.model);
   lines.add("", cores_text(facts.cpu));
@@ -162,7 +162,7 @@ std::string noise_text(const spec::HostFacts& facts) {
 
 std::string energy_methods_text(const std::vector<spec::EnergyReading>& available,
                                 const std::vector<std::string>& missing) {
-  LabelledLines lines(12, columns);
+  LabelledLines lines(12, host_columns);
   for (const spec::EnergyReading& reading : available)
     lines.add("energy", "{}: {}, {}", reading.device, reading.method, reading.scope);
   for (const std::string& reason : missing)
