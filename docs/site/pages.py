@@ -5,6 +5,7 @@ The pages are those of docs, the README and those of the recipes. Two kinds are 
 --help, and the keys of documents, from the schemas.
 """
 
+import html
 import json
 import pathlib
 import re
@@ -49,11 +50,33 @@ def moved(text, source, page):
     return re.sub(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)", link, text)
 
 
+def plain_blocks(text):
+    """Code and lists as the generator reads them: indented code in fences, an empty line before a list."""
+    lines, fenced, code = [], False, False
+    for line in text.splitlines():
+        if line.startswith("```"):
+            fenced = not fenced
+        line = "```json" if line == "```jsonc" else line
+        before = lines[-1] if lines else ""
+        if not fenced and not code and line.startswith("    ") and not before.strip():
+            lines.append("```text")
+            code = True
+        elif code and line.strip() and not line.startswith("    "):
+            while not lines[-1].strip():
+                lines.pop()
+            lines += ["```", ""]
+            code = False
+        elif not fenced and re.match(r"(-|\d+\.) ", line) and re.match(r"[^\s\-|#>\d]", before):
+            lines.append("")
+        lines.append(line[4:] if code else line)
+    return "\n".join(lines + ["```"] * code) + "\n"
+
+
 def copy(source):
     place = place_of(source)
     place.parent.mkdir(parents=True, exist_ok=True)
     if source.suffix == ".md":
-        place.write_text(moved(source.read_text(encoding="utf-8"), source, place), encoding="utf-8")
+        place.write_text(moved(plain_blocks(source.read_text(encoding="utf-8")), source, place), encoding="utf-8")
     else:
         shutil.copyfile(source, place)
 
@@ -105,7 +128,7 @@ def keys_table(schema, whole, prefix=""):
     rows = []
     for name, inner in schema.get("properties", {}).items():
         notes = [inner.get("description", ""), limits_of(inner), "required" if name in schema.get("required", ()) else ""]
-        cells = [f"`{prefix}{name}`", type_of(inner, whole), "; ".join(note for note in notes if note)]
+        cells = [f"`{prefix}{name}`", type_of(inner, whole), html.escape("; ".join(note for note in notes if note), quote=False)]
         rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
         nested = inner.get("items", inner) if "$ref" not in inner else {}
         rows += keys_table(nested, whole, f"{prefix}{name}.") if "properties" in nested else []
@@ -116,7 +139,7 @@ def schema_page(path):
     """The keys of a document, from its schema."""
     whole = json.loads(path.read_text(encoding="utf-8"))
     name = path.name[: -len(".schema.json")]
-    text = f"# Keys: {name}\n\n{whole.get('description', '')}\n\nFrom [{path.name}]({path.name}).\n"
+    text = f"# Keys: {name}\n\n{html.escape(whole.get('description', ''), quote=False)}\n\nFrom [{path.name}]({path.name}).\n"
     if (path.parent / f"{name}.md").exists():
         text += f"[The page about it]({name}.md).\n"
     parts = [("", whole), *((f"## {part}", inner) for part, inner in whole.get("$defs", {}).items())]
@@ -156,7 +179,7 @@ def navigation():
     return [
         {"sabath": "index.md"},
         {"Tutorial": pages("tutorial.md", "supercell.md")},
-        {"How to": [*folder("how-to"), "sweep.md", "ci.md", "hooks.md", "view.md", "view-admin.md", "secrets.md"]},
+        {"How to": [*folder("how-to"), "ci.md", "hooks.md", "view.md", "view-admin.md", "secrets.md"]},
         {"Explanation": [*(str(page.relative_to(PAGES)) for page in sorted((PAGES / "explanation").glob("*.md"))), "glossary.md"]},
         {"Reference": [{"Commands": folder("commands")}, {"Formats": formats}, {"Keys": keys()}, "python.md", "logging.md"]},
         {"Recipes": [*recipes, "science.md"]},
@@ -168,10 +191,9 @@ def main():
     shutil.rmtree(OUT, ignore_errors=True)
     docs = [path for path in (SOURCE / "docs").rglob("*") if path.is_file() and SOURCE / "docs/site" not in path.parents]
     recipes = [path for path in (SOURCE / "recipes").rglob("*") if path.suffix in (".md", ".svg", ".png", ".json")]
-    known = {str(path) for path in docs}
     kept = [path for path in docs if path.suffix in (".md", ".svg", ".png", ".json") and "examples" not in path.parts]
-    if len(known) < 100:
-        sys.exit(f"pages: only {len(known)} files under {SOURCE}/docs")
+    if len(docs) < 100:
+        sys.exit(f"pages: only {len(docs)} files under {SOURCE}/docs")
     for path in [SOURCE / "README.md", *kept, *recipes]:
         copy(path)
     for name in ("site.css", "iframe-worker.js"):

@@ -4,8 +4,9 @@ install(TARGETS sabath RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY catalog recipes DESTINATION ${CMAKE_INSTALL_DATADIR}/sabath)
 install(FILES include/sabath_log.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES src/fortran/sabath_log.f90 DESTINATION ${CMAKE_INSTALL_DATADIR}/sabath/fortran)
-install(DIRECTORY docs/formats docs/adding DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(FILES README.md LICENSE docs/ci.md docs/secrets.md docs/glossary.md docs/tutorial.md docs/logging.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs/formats docs/adding docs/how-to docs/explanation DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES README.md LICENSE docs/ci.md docs/secrets.md docs/glossary.md docs/tutorial.md docs/supercell.md docs/python.md
+  docs/logging.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # The man page and the completions are printed by the program itself, so they cannot disagree with it.
 set(sabath_shell_files ${CMAKE_BINARY_DIR}/sabath.1 ${CMAKE_BINARY_DIR}/sabath.bash ${CMAKE_BINARY_DIR}/_sabath
