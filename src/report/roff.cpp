@@ -1,7 +1,10 @@
 #include <sabath/base/text/pieces.hpp>
 #include <sabath/report/roff.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <vector>
 
 namespace sabath::report {
 namespace {
@@ -72,12 +75,22 @@ std::string heading(std::string_view text) {
          "\n";
 }
 
+/// A row of two cells is a tag and its text. The cells of a wider one are separated by tabs.
 std::string table_row(std::string_view text) {
   if (text.find_first_not_of("|-: ") == std::string_view::npos) return {};
-  std::string row;
-  for (const char c : text.substr(1, text.find_last_of('|') - 1))
-    row += c == '|' ? "  \t" : std::string(1, c);
-  return ".br\n" + inline_roff(row.substr(row.find_first_not_of(' '))) + "\n";
+  std::vector<std::string> cells(1);
+  for (const char c : text.substr(1, text.find_last_of('|') - 1)) {
+    if (c == '|') {
+      cells.emplace_back();
+    } else if (c != ' ' || !cells.back().empty()) {
+      cells.back() += c;
+    }
+  }
+  for (std::string& cell : cells)
+    cell = inline_roff(cell.substr(0, cell.find_last_not_of(' ') + 1));
+  if (cells.size() == 2 && !cells[0].empty())
+    return ".TP 22\n" + cells[0] + "\n" + (cells[1].empty() ? "\\&" : cells[1]) + "\n";
+  return fmt::format(".br\n{}\n", fmt::join(cells, "  \t"));
 }
 
 /// A line outside of code.

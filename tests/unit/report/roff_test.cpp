@@ -8,8 +8,13 @@ TEST_CASE("roff: headings, lists and tables of a page") {
   CHECK(roff_of_markdown("# Title\n\n## Part\ntext\n") == ".SH Title\n.PP\n.SS Part\ntext\n");
   CHECK(roff_of_markdown("- one\n  more\n12. twelve\n") ==
         ".IP \\(bu 3\none\nmore\n.IP 12. 3\ntwelve\n");
-  CHECK(roff_of_markdown("| a | b |\n|---|---|\n| 1 | 2 |\n") ==
-        ".br\na   \t b \n.br\n1   \t 2 \n");
+  CHECK(roff_of_markdown("| a | b |\n|---|---|\n| 1 | 2 |\n") == ".TP 22\na\nb\n.TP 22\n1\n2\n");
+}
+
+TEST_CASE("roff: a table of three columns has tabs, an empty cell stays a cell") {
+  CHECK(roff_of_markdown("| `a` | b | .c |\n") == ".br\n\\fBa\\fR  \tb  \t\\&.c\n");
+  CHECK(roff_of_markdown("| a | |\n") == ".TP 22\na\n\\&\n");
+  CHECK(roff_of_markdown("| | b |\n") == ".br\n  \tb\n");
 }
 
 TEST_CASE("roff: code is printed with each character, in prose it is bold") {
