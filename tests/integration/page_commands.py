@@ -4,8 +4,8 @@
 Lines of a page that begin with `$ ` in a code block run in order, each page in an empty home and folder. Files that stand in the
 page (a code block with a title) are written when the page comes to them; with --files those of another page are there before.
 What follows a command must be its answer. `...` stands for any text. Ids, digests, dates, durations, sizes, users and the layout
-may differ, and numbers of nine digits or more after the sixth. A later command that uses an id or a digest gets the real one. A command that fails must show its error or be followed by
-`echo $?`.
+may differ, and numbers of nine digits or more after the sixth. A later command that uses an id or a digest gets the real one.
+A command that fails must show its error or be followed by `echo $?`.
 """
 
 import getpass
@@ -28,6 +28,7 @@ CHANGES = [
     (re.compile(rf"\bby (ada|{getpass.getuser()})\b"), "by <user>"),
 ]
 NAMED = re.compile(r"sha256:[0-9a-f]{64}|\b[a-z][a-z0-9-]*-\d{8}-\d{6}-[a-z]{6,8}\b")
+KEPT = re.compile(r"TMPDIR|SSL_CERT_FILE|(PIP|SLURM)_.*|\w+_(proxy|PROXY)")
 QUIET = re.compile(r"^ *(note|warning): .* was not quiet: .*\n?", re.M)
 
 
@@ -79,7 +80,7 @@ class Reader:
     def __init__(self, sabath, home):
         self.home, self.folder, self.status, self.names = home, home, 0, {}
         # Variables of the session would be recorded and printed.
-        kept = {k: v for k, v in os.environ.items() if k in ("TMPDIR", "SSL_CERT_FILE") or k.startswith(("PIP_", "SLURM_")) or k.lower().endswith("_proxy")}
+        kept = {k: v for k, v in os.environ.items() if KEPT.fullmatch(k)}
         self.environment = {**kept, "HOME": str(home), "PATH": f"{sabath.parent}:{os.environ['PATH']}", "LANG": "C.UTF-8"}
 
     def write(self, title, lines):

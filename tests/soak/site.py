@@ -8,7 +8,10 @@ import sys
 from playwright.sync_api import sync_playwright
 
 SITE, PICTURES = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2])
-PAGES = ("index", "tutorial", "how-to/index", "explanation/verdicts", "commands/compare", "formats/recipe", "formats/site.keys", "recipes/supercell/index")
+PAGES = (
+    "index", "tutorial", "how-to/index", "explanation/verdicts",
+    "commands/compare", "formats/recipe", "formats/site.keys", "recipes/supercell/index",
+)  # fmt: skip
 
 
 def look(browser, scheme, width):
