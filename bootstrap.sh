@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# sabath from a fresh clone: ./bootstrap.sh demo | test | build
+# sabath from a fresh clone: ./bootstrap.sh demo | test | build | site
 #   demo   build, then show the whole story on real input
 #   test   build the program as it is installed, and run every test of the modules and of the program
 #   build  just build: build/user/bin/sabath
+#   site   make the pages of docs into build/site/index.html; its generator comes from PyPI once
 # Missing distribution packages are installed as root or through sudo; otherwise the line to run is printed (exit 13).
 # A second call is quick and needs no network.
 set -euo pipefail
@@ -172,14 +173,32 @@ test_sanitized() {
   run_tests $(($(nproc) + 1)) build/ci/tests/unit "$@"
 }
 
+# The pages of docs as a site that needs no network. A dead link or anchor fails.
+site() {
+  local sabath=build/user/bin/sabath python=build/site-tools/bin/python
+  [ -x $sabath ] || sabath=build/release/bin/sabath
+  [ -x $sabath ] || { build && sabath=build/user/bin/sabath; }
+  if ! cmp -s docs/site/requirements.txt build/site-tools/requirements.txt; then
+    say "the generator of the site, from PyPI (build/site-tools)"
+    rm -rf build/site-tools
+    python3 -m venv build/site-tools
+    $python -m pip --quiet --disable-pip-version-check install --no-deps -r docs/site/requirements.txt
+    cp docs/site/requirements.txt build/site-tools/
+  fi
+  python3 docs/site/pages.py $sabath . build/site-pages
+  NO_MKDOCS_2_WARNING=1 $python -m mkdocs build -f build/site-pages/mkdocs.yml -d "$PWD/build/site"
+  say "open build/site/index.html"
+}
+
 mkdir -p build
 case "${1:-}" in
   build) build ;;
   demo) demo ;;
+  site) site ;;
   test) test_all "${@:2}" ;;
   test-sanitized) test_sanitized "${@:2}" ;; # CI and developers
   *)
-    sed -n '2,7s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,8s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 esac

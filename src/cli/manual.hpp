@@ -5,13 +5,14 @@
 
 namespace sabath::cli {
 
-/// One page of docs/commands, embedded when sabath is built.
+/// One page of docs/commands, or another one that `help` shows, embedded when sabath is built.
 struct ManualPage {
   std::string_view name{};  ///< "run", "exit-status"
-  std::string_view text{};  ///< Markdown
+  std::string_view text{};  ///< Markdown; its first line is "# TITLE"
+  bool is_topic = false;    ///< of docs/how-to or docs/explanation, or the tutorial
 };
 
-/// All pages, sorted by name.
+/// All pages: commands, then topics, each sorted by name.
 const std::vector<ManualPage>& manual_pages();
 
 }  // namespace sabath::cli

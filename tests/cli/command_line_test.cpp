@@ -14,6 +14,7 @@
 
 using namespace sabath::test;
 using Catch::Contains;
+using Catch::StartsWith;
 using nlohmann::json;
 
 namespace {
@@ -122,6 +123,21 @@ TEST_CASE("cli: each command has help and a page") {
     CHECK_THAT(list.output, Contains("\n  " + command + " "));
   CHECK(sabath({"--version"}).status == 0);
   CHECK_FALSE(std::filesystem::exists(sabath.home()));
+}
+
+TEST_CASE("cli: help lists the topics, and shows each as text and as a man page") {
+  const Sabath sabath;
+  const std::string list = sabath({"help"}).output;
+  for (const char* topic : {"tutorial", "verdicts", "offline"}) {
+    INFO(topic);
+    CHECK_THAT(list, Contains("\n  " + std::string(topic) + " "));
+    CHECK_THAT(sabath({"help", topic}).output, StartsWith("# "));
+    const Answer man = sabath({"help", topic, "--man"});
+    CHECK(man.status == 0);
+    CHECK_THAT(man.output, StartsWith(".TH sabath-" + std::string(topic) + " 7 "));
+  }
+  CHECK_THAT(sabath({"help", "run", "--man"}).output, StartsWith(".TH sabath-run 1 "));
+  CHECK(sabath({"help", "no-such-topic", "--man"}).status == 10);
 }
 
 TEST_CASE("cli: the man page has an item for each number of a list") {

@@ -33,6 +33,15 @@ if command -v man >/dev/null; then
   [ -z "$complaints" ] || fail "man complains: $complaints"
   grep -q supercell "$work/page" || grep -qi 'sabath' "$work/page" || fail "the man page is empty"
 fi
+topics=$("$sabath" help | sed -n "/^Pages of/,\$s/^  \([a-z-]*\) .*/\1/p")
+[ "$(wc -w <<<"$topics")" -ge 10 ] || fail "there are only these topics: $topics"
+for topic in $topics; do
+  page=$prefix/share/man/man7/sabath-$topic.7
+  "$sabath" help "$topic" --man | cmp -s - "$page" || fail "$page is not the program's own"
+  command -v man >/dev/null || continue
+  complaints=$(LC_ALL=C.UTF-8 MANWIDTH=100 man --warnings -l "$page" 2>&1 >"$work/page") || fail "man cannot show $page"
+  [ -z "$complaints" ] || fail "man complains of $topic: $complaints"
+done
 for shell in bash zsh fish; do
   case $shell in
     bash) file=$prefix/share/bash-completion/completions/sabath ;;

@@ -29,6 +29,17 @@ for command in "${commands[@]}"; do
   done
   [ "$("$sabath" help "$command")" = "$(cat "$page")" ] || complain "'sabath help $command' is not $page"
 done
+for page in docs/how-to/[a-z]*.md docs/explanation/*.md docs/tutorial.md; do
+  topic=$(basename "$page" .md)
+  [ "$("$sabath" help "$topic")" = "$(cat "$page")" ] || complain "'sabath help $topic' is not $page"
+done
+# A page of a topic names only options that some command has.
+known=$(cat docs/commands/*.md | options_of)
+for page in docs/how-to/*.md docs/explanation/*.md docs/tutorial.md docs/supercell.md; do
+  for option in $(sed -n 's/.*\(sabath .*\)/\1/p' "$page" | options_of); do
+    grep -qxF -- "$option" <<<"$known" || complain "$page names $option, which no command has"
+  done
+done
 for option in $(options_of < <("$sabath" --help)); do
   grep -qxF -- "$option" <<<"$global" || complain "docs/commands/global-options.md does not name $option"
 done
