@@ -167,7 +167,11 @@ catalog::Catalog& Workspace::catalog_as_it_is() {
 
 app::OnNews Workspace::on_news() {
   return fire_on_news(
-      folders(), [this]() -> FetchServices& { return fetching(); }, processes_, observer_);
+      folders(),
+      [this]() -> FetchServices& { return fetching(); },
+      processes_,
+      observer_,
+      stop_.token());
 }
 
 catalog::Catalog& Workspace::catalog() {

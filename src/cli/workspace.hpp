@@ -84,8 +84,6 @@ class Workspace {
   FetchServices& fetching();
   /// The catalog, brought up to date from the inbox.
   catalog::Catalog& catalog();
-  /// The next who asks for the catalog opens it again.
-  void close_catalog() { catalog_.reset(); }
   /// Brings the catalog up to date for the runs that were just made; warns where it cannot.
   void index_runs();
   /// The catalog without an update: for `catalog reindex`.

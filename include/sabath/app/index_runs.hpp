@@ -7,8 +7,10 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <stop_token>
+#include <string>
 
 namespace sabath::app {
 
@@ -23,6 +25,24 @@ void index_inbox(catalog::Catalog& catalog,
                  base::Clock& clock,
                  base::Observer& observer,
                  const OnNews& on_news = {});
+
+/// Keeps a catalog up to date and does nothing else: leaves the notes of the inbox to the next
+/// command, which fires hooks, and closes no run.
+class InboxReader {
+ public:
+  InboxReader(std::filesystem::path catalog, std::filesystem::path runs)
+      : file_(std::move(catalog)), runs_(std::move(runs)) {}
+
+  /// As open_catalog.
+  std::unique_ptr<catalog::Catalog> open(base::Clock& clock, base::Observer& observer);
+  /// Puts the runs of those notes that came since. Warns as index_inbox.
+  void read(catalog::Catalog& catalog, base::Clock& clock, base::Observer& observer);
+
+ private:
+  std::filesystem::path file_;
+  std::filesystem::path runs_;
+  std::map<std::string, std::uint64_t> known_{};  ///< notes by name, with their inodes
+};
 
 struct ReindexReport {
   std::uint64_t indexed = 0;
