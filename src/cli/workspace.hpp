@@ -100,6 +100,8 @@ class Workspace {
   void stay_offline() { offline_ = true; }
   /// What was put into the inbox since.
   void refresh_catalog();
+  /// Fires hooks for what was seen of a run.
+  app::OnNews on_news();
   const home::Sites& sites();
   /// `sites/<name>.json`. Throws Error{not_found|usage}.
   spec::Site site(const std::string& name);
@@ -116,7 +118,6 @@ class Workspace {
 
  private:
   env::BringFiles package_files();
-  app::OnNews on_news();
   /// Throws Error{usage} where none is known.
   const std::filesystem::path& configuration_folder();
 
