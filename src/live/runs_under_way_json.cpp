@@ -145,7 +145,7 @@ void RunsUnderWay::look_at(SeenRun& run) {
     run.asked.reset();
   if (changed == run.changed) return look_for_process(run);
   try {
-    state_.budget().charge(1);
+    state_.budget().charge(2);
     run.status = files.read_status();
     run.changed = changed;
   } catch (const base::Error&) {
@@ -191,6 +191,7 @@ void RunsUnderWay::read_some() {
   for (SeenRun* run : shown) {
     if (!state_.budget().take(1)) break;
     run->read = state_.clock().steady();
+    state_.budget().charge(1);
     run->last_line = last_line_of(*run);
     const auto courses = state_.courses(run->row);
     state_.budget().charge(courses->refresh(state_.clock()));
