@@ -239,7 +239,10 @@ SeenRun RunsUnderWay::look(const catalog::RunRow& row) {
 
 std::optional<batch::WaitingReason> RunsUnderWay::reason_of(const std::string& run_id) const {
   const auto found = answers_.reasons.find(run_id);
-  return found == answers_.reasons.end() ? std::nullopt : std::optional(found->second);
+  const auto run = runs_.find(run_id);
+  // It may have begun since the scheduler was asked.
+  const bool waits = run != runs_.end() && state_of(run->second) == RunState::planned;
+  return found == answers_.reasons.end() || !waits ? std::nullopt : std::optional(found->second);
 }
 
 ordered_json RunsUnderWay::run_json(const SeenRun& run) const {
@@ -331,8 +334,9 @@ ordered_json RunsUnderWay::page() {
   }
   // Several runs that wait for one reason are one line.
   std::map<std::string, std::size_t> reasons;
-  for (const auto& [id, reason] : answers_.reasons)
-    ++reasons[reason.text];
+  for (const auto& [id, answer] : answers_.reasons) {
+    if (const auto reason = reason_of(id)) ++reasons[reason->text];
+  }
   ordered_json runs = ordered_json::array();
   for (const SeenRun* run : in_order()) {
     if (spec::is_final(state_of(*run))) continue;
