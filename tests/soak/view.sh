@@ -1,6 +1,6 @@
 #!/bin/bash
 # view.sh SABATH [PICTURES]: the live view with everything real: a browser at three widths and in two colour schemes, axe-core, an sshd.
-# Needs Chromium, openssh-server and the package index. Writes pictures of all pages to the folder PICTURES, to be looked at.
+# Needs Chromium, openssh-server and the package index; for the reasons of waiting runs root and Debian's Slurm. Writes pictures of all pages to the folder PICTURES, to be looked at.
 set -euo pipefail
 sabath=$(realpath "$1")
 pictures=${2:-}
@@ -72,4 +72,14 @@ if command -v setpriv >/dev/null && [ "$(id -u)" = 0 ]; then
   ! setpriv --reuid=65534 --clear-groups /usr/bin/curl -s --max-time 5 "$(sed 's/#.*//' "$work/view.out")" >/dev/null
   echo "ok: another user cannot use the relay"
 fi
+
+# Three runs of supercell with seed 1: the page says where two of them diverge before the slower one has ended.
+python=$work/venv/bin/python
+"$python" "$here/../view/view_supercell.py" "$sabath" "http://127.0.0.1:$near/#t=$token"
+echo "ok: supercell through a Unix socket"
+"$python" "$here/../view/view_supercell.py" "$sabath" "$(cat "$work/view.out")"
+echo "ok: supercell through view"
+
+# What runs wait for at a Slurm of four nodes.
+"$python" "$here/../view/view_slurm.py" "$sabath" || { [ $? = 77 ] && echo "skipped: Slurm"; }
 echo "passed"
