@@ -82,7 +82,8 @@ export function runs(page) {
       shown = data;
       render();
     } catch (error) {
-      if (number_ !== asked || error.status === 0 || error.status === 401) throw error;
+      if (number_ !== asked) return;  // of a selection that has been changed since
+      if (error.status === 0 || error.status === 401) throw error;
       problem.hidden = false;
       problem.textContent = error.message + (error.hint ? "; " + error.hint : "");
     }
@@ -106,10 +107,13 @@ export function runs(page) {
         } }, text, h("span", { class: "faint" }, " " + n)))))))));
   };
 
+  // The question that is repeated says that the server is gone.
+  function repeated() {}
+
   function turn(step) {
     from = Math.max(0, from + step);
     setQuery({ from: from || "" });
-    ask().catch(fail);
+    ask().catch(repeated);
   }
 
   let timer = 0;
@@ -118,7 +122,7 @@ export function runs(page) {
     timer = setTimeout(() => {
       from = 0;
       setQuery({ select: search.value.trim(), columns: columns.value.trim(), sort: sort.value.trim(), from: "" });
-      ask().catch(fail);
+      ask().catch(repeated);
       askFacets();
     }, 120);
   }
