@@ -46,7 +46,7 @@ Host site
   StrictHostKeyChecking no
   UserKnownHostsFile $work/ssh/known
 CONFIG
-for _ in $(seq 50); do ssh -F "$work/ssh/config" site true 2>/dev/null && break; sleep 0.1; done
+for _ in $(seq 600); do ssh -F "$work/ssh/config" site true 2>/dev/null && break; sleep 0.1; done
 
 # One program asks for the page at an address with a token.
 ask() { python3 -c '
@@ -56,18 +56,20 @@ request = urllib.request.Request(url + "api/about", headers={"Authorization": "B
 print(urllib.request.urlopen(request).read().decode())' "$1"; }
 
 SSH_CONNECTION=x "$sabath" serve --json > "$work/serve.json" 2>"$work/serve.err" & pids+=($!)
-for _ in $(seq 50); do grep -q token "$work/serve.json" && break; sleep 0.1; done
+for _ in $(seq 600); do grep -q token "$work/serve.json" && break; sleep 0.1; done
 socket=$(sed -n 's/.*"socket": "\(.*\)",/\1/p' "$work/serve.json")
 token=$(sed -n 's/.*"token": "\(.*\)",/\1/p' "$work/serve.json")
 near=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 ssh -F "$work/ssh/config" -NL "$near:$socket" site & pids+=($!)
-for _ in $(seq 50); do ask "http://127.0.0.1:$near/#t=$token" >"$work/answer" 2>/dev/null && break; sleep 0.1; done
-grep -q "$work/home" "$work/answer" && echo "ok: a Unix socket through ssh -L"
+for _ in $(seq 600); do ask "http://127.0.0.1:$near/#t=$token" >"$work/answer" 2>/dev/null && break; sleep 0.1; done
+grep -q "$work/home" "$work/answer"
+echo "ok: a Unix socket through ssh -L"
 
 "$sabath" view site --ssh-option=-F"$work/ssh/config" --no-browser \
   --remote "env SABATH_HOME=$work/home SABATH_CONFIG=$work/config $sabath" > "$work/view.out" 2>"$work/view.err" & pids+=($!)
-for _ in $(seq 100); do grep -q '#t=' "$work/view.out" && break; sleep 0.1; done
-ask "$(cat "$work/view.out")" | grep -q "$work/home" && echo "ok: view through a real ssh, without forwarding"
+for _ in $(seq 600); do grep -q '#t=' "$work/view.out" && break; sleep 0.1; done
+ask "$(cat "$work/view.out")" | grep -q "$work/home"
+echo "ok: view through a real ssh, without forwarding"
 if command -v setpriv >/dev/null && [ "$(id -u)" = 0 ]; then
   ! setpriv --reuid=65534 --clear-groups /usr/bin/curl -s --max-time 5 "$(sed 's/#.*//' "$work/view.out")" >/dev/null
   echo "ok: another user cannot use the relay"
