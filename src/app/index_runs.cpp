@@ -351,45 +351,6 @@ std::vector<fs::path> take_notes(catalog::Catalog& catalog,
   return std::move(read.news);
 }
 
-using Update = std::function<void(catalog::Catalog&)>;
-
-/// As open_catalog. `update` brings it up to date.
-std::unique_ptr<catalog::Catalog> open_and_update(const fs::path& file,
-                                                  const fs::path& runs,
-                                                  base::Clock& clock,
-                                                  base::Observer& observer,
-                                                  const std::stop_token& stop,
-                                                  const Update& update) {
-  const auto open = [&] {
-    auto catalog = std::make_unique<catalog::Catalog>(file);
-    if (!catalog->is_filled()) {
-      catalog::Catalog::Transaction transaction(*catalog);
-      // Another process may have filled it while this one waited for the lock.
-      if (!catalog->is_filled()) fill(*catalog, runs, clock, observer, stop);
-      transaction.commit();
-    }
-    try {
-      update(*catalog);
-    } catch (const Error& error) {
-      // On a full disk, or in another user's home, the catalog can be read all the same.
-      if (error.kind() != base::ErrorKind::storage) throw;
-      observer.warn(std::string(error.what()) + ": the newest runs may be missing here",
-                    error.hint());
-    }
-    return catalog;
-  };
-  const std::uint64_t before = file_at(file);
-  try {
-    return open();
-  } catch (const Error& error) {
-    // A person set it aside or removed it; another process may have made it again.
-    const bool is_same = before != 0 && file_at(file) == before;
-    if (error.kind() != base::ErrorKind::catalog || is_same) throw;
-    observer.warn(error.what(), "it is made again from the runs that there are");
-    return open();
-  }
-}
-
 }  // namespace
 
 void index_inbox(catalog::Catalog& catalog,
@@ -446,16 +407,36 @@ std::unique_ptr<catalog::Catalog> open_catalog(const fs::path& file,
                                                base::Clock& clock,
                                                base::Observer& observer,
                                                std::stop_token stop,
-                                               const OnNews& on_news) {
-  return open_and_update(file, runs, clock, observer, stop, [&](catalog::Catalog& catalog) {
-    index_inbox(catalog, runs, clock, observer, on_news);
-  });
-}
-
-std::unique_ptr<catalog::Catalog> InboxReader::open(base::Clock& clock, base::Observer& observer) {
-  return open_and_update(file_, runs_, clock, observer, {}, [&](catalog::Catalog& catalog) {
-    read(catalog, clock, observer);
-  });
+                                               const UpdateCatalog& update) {
+  const auto open = [&] {
+    auto catalog = std::make_unique<catalog::Catalog>(file);
+    if (!catalog->is_filled()) {
+      catalog::Catalog::Transaction transaction(*catalog);
+      // Another process may have filled it while this one waited for the lock.
+      if (!catalog->is_filled()) fill(*catalog, runs, clock, observer, stop);
+      transaction.commit();
+    }
+    try {
+      if (update) update(*catalog);
+      if (!update) index_inbox(*catalog, runs, clock, observer);
+    } catch (const Error& error) {
+      // On a full disk, or in another user's home, the catalog can be read all the same.
+      if (error.kind() != base::ErrorKind::storage) throw;
+      observer.warn(std::string(error.what()) + ": the newest runs may be missing here",
+                    error.hint());
+    }
+    return catalog;
+  };
+  const std::uint64_t before = file_at(file);
+  try {
+    return open();
+  } catch (const Error& error) {
+    // A person set it aside or removed it; another process may have made it again.
+    const bool is_same = before != 0 && file_at(file) == before;
+    if (error.kind() != base::ErrorKind::catalog || is_same) throw;
+    observer.warn(error.what(), "it is made again from the runs that there are");
+    return open();
+  }
 }
 
 void InboxReader::read(catalog::Catalog& catalog, base::Clock& clock, base::Observer& observer) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "batch_marks.hpp"
+#include "ended_badly.hpp"
 #include "scheduler_questions.hpp"
 
 #include <sabath/catalog/catalog.hpp>
@@ -32,13 +34,6 @@ struct SeenRun {
   std::vector<double> spark{};
 };
 
-/// The marks that nodes leave in a batch as its runs begin.
-struct SeenBatch {
-  std::int64_t changed = -1;
-  std::optional<base::SteadyTime> seen{};
-  std::set<std::string> started{};  ///< runs
-};
-
 /// All runs that are not over. Looks at a few at a time, as the budget allows: those that were
 /// never seen first, then those that were seen longest ago.
 class RunsUnderWay {
@@ -65,7 +60,6 @@ class RunsUnderWay {
   static constexpr std::size_t most_with_course = 12;
 
   void take_rows();
-  void look_at_batches();
   void look_at_some(const std::set<std::string>& wanted);
   void read_some();
   void look_at(SeenRun& run);
@@ -75,18 +69,18 @@ class RunsUnderWay {
   void ask_schedulers();
   nlohmann::ordered_json run_json(const SeenRun& run) const;
   nlohmann::ordered_json studies_json() const;
-  std::string ended_text();
   std::vector<SeenRun*> in_order();
 
   ViewState& state_;
   std::map<std::string, SeenRun> runs_{};
-  std::map<std::string, SeenBatch> batches_{};
+  BatchMarks marks_{};
   SchedulerQuestions questions_;
   SchedulerQuestions::Answers answers_{};
   std::uint64_t rows_version_ = 0;
-  std::string ended_{};  ///< what ended badly, as JSON
-  std::uint64_t ended_version_ = 0;
-  std::optional<base::SteadyTime> ended_at_{};
+  EndedBadly ended_{};
+};  ///< what ended badly, as JSON
+std::uint64_t ended_version_ = 0;
+std::optional<base::SteadyTime> ended_at_{};
 };
 
 }  // namespace sabath::live

@@ -7,7 +7,6 @@
 #include <sabath/base/file_end.hpp>
 #include <sabath/base/text/json_reader.hpp>
 #include <sabath/base/text/redact.hpp>
-#include <sabath/home/batch_files.hpp>
 #include <sabath/home/run_files.hpp>
 #include <sabath/home/study_files.hpp>
 
@@ -23,12 +22,8 @@ using nlohmann::ordered_json;
 using spec::RunState;
 
 constexpr std::chrono::seconds between_processes(10);  ///< /proc is no file system to spare
-constexpr std::chrono::seconds between_marks(2);
-constexpr std::chrono::seconds between_ended(60);  ///< they leave the list a day later
-constexpr std::chrono::seconds fresh_answers(30);  ///< their age need not be told
-constexpr std::chrono::seconds coarse(2);          ///< resolution of file times
+constexpr std::chrono::seconds fresh_answers(30);      ///< their age need not be told
 constexpr double kept_for_courses = 10;
-constexpr std::size_t most_ended = 20;
 constexpr std::size_t last_line_bytes = 2000;
 constexpr std::size_t spark_places = 40;
 
@@ -66,38 +61,16 @@ void RunsUnderWay::take_rows() {
     }
   }
   runs_ = std::move(now);
-  std::map<std::string, SeenBatch> batches;
+  std::set<std::string> batches;
   for (const auto& [id, run] : runs_) {
-    if (!run.row.batch.empty()) batches[run.row.batch] = std::move(batches_[run.row.batch]);
+    if (!run.row.batch.empty()) batches.insert(run.row.batch);
   }
-  batches_ = std::move(batches);
+  marks_.follow(batches);
 }
 
-void RunsUnderWay::look_at_batches() {
-  const base::SteadyTime now = state_.clock().steady();
-  for (auto& [folder, batch] : batches_) {
-    if (batch.seen && now - *batch.seen < between_marks) continue;
-    if (!state_.budget().take(1)) return;
-    batch.seen = now;
-    const auto started = home::BatchFiles(folder).started();
-    const std::int64_t changed = changed_at(started);
-    const base::WallTime wall = state_.clock().now();
-    const bool is_settled = wall - base::WallTime(std::chrono::nanoseconds(changed)) > coarse;
-    if (changed < 0 || (changed == batch.changed && is_settled)) continue;
-    batch.changed = changed;
-    state_.budget().charge(1);
-    std::error_code code;
-    for (const auto& entry : std::filesystem::directory_iterator(started, code)) {
-      const std::string name = entry.path().filename().string();  // RUN.ATTEMPT
-      batch.started.insert(name.substr(0, name.rfind('.')));
-    }
-  }
-}
-
+/// The process of a run of this machine may begin at any time.
 bool RunsUnderWay::has_begun(const catalog::RunRow& row) const {
-  if (row.batch.empty()) return true;  // its process may begin at any time
-  const auto batch = batches_.find(row.batch);
-  return batch != batches_.end() && batch->second.started.contains(row.id);
+  return row.batch.empty() || marks_.has_begun(row.batch, row.id);
 }
 
 RunState RunsUnderWay::state_of(const SeenRun& run) const {
@@ -133,7 +106,7 @@ void RunsUnderWay::refresh(const std::vector<catalog::RunRow>& wanted) {
   }
   take_rows();
   if (ids.empty()) return;
-  look_at_batches();
+  marks_.look(state_.budget(), state_.clock());
   look_at_some(ids);
 }
 
@@ -295,33 +268,9 @@ ordered_json RunsUnderWay::studies_json() const {
   return all;
 }
 
-std::string RunsUnderWay::ended_text() {
-  const base::SteadyTime now = state_.clock().steady();
-  const std::uint64_t version = state_.catalog_version();
-  if (ended_at_ && ended_version_ == version && now - *ended_at_ < between_ended) return ended_;
-  ended_version_ = version;
-  ended_at_ = now;
-  const std::string badly =
-      "(ended>=1d or since=1d),not (status=ok or status=planned or status=running or "
-      "status=unknown or "
-      "status=imported)";
-  ordered_json ended = ordered_json::array();
-  for (const catalog::RunRow& row :
-       state_.catalog().runs(most_ended, badly, state_.clock().now())) {
-    ended.push_back({{"id", row.id},
-                     {"recipe", row.recipe},
-                     {"study", row.study},
-                     {"state", spec::to_string(row.state)},
-                     {"created", row.created},
-                     {"node", row.node},
-                     {"detail", row.message}});
-  }
-  return ended_ = ended.dump();
-}
-
 ordered_json RunsUnderWay::page() {
   take_rows();
-  look_at_batches();
+  marks_.look(state_.budget(), state_.clock());
   look_at_some({});
   read_some();
   ask_schedulers();
@@ -349,7 +298,7 @@ ordered_json RunsUnderWay::page() {
                        {"runs", std::move(runs)},
                        {"all", runs_.size()},
                        {"reasons", reasons},
-                       {"ended_badly", ordered_json::parse(ended_text())},
+                       {"ended_badly", ordered_json::parse(ended_.text(state_))},
                        {"problem", state_.problem()}};
   const bool is_old =
       answers_.answered && state_.clock().now() - *answers_.answered > fresh_answers;

@@ -143,7 +143,7 @@ TEST_CASE("serve: within ssh it takes a Unix socket, and says how to reach it") 
   CHECK_FALSE(fs::exists(socket));
 }
 
-TEST_CASE("serve: a look fires no hook and closes no run; the next command does") {
+TEST_CASE("serve: a look fires no hook and closes no run, the next command does") {
   Served served;
   Sabath& sabath = served.sabath;
   const fs::path configuration = sabath.folder() / "configuration";

@@ -30,16 +30,12 @@ void index_inbox(catalog::Catalog& catalog,
 /// command, which fires hooks, and closes no run.
 class InboxReader {
  public:
-  InboxReader(std::filesystem::path catalog, std::filesystem::path runs)
-      : file_(std::move(catalog)), runs_(std::move(runs)) {}
+  explicit InboxReader(std::filesystem::path runs) : runs_(std::move(runs)) {}
 
-  /// As open_catalog.
-  std::unique_ptr<catalog::Catalog> open(base::Clock& clock, base::Observer& observer);
   /// Puts the runs of those notes that came since. Warns as index_inbox.
   void read(catalog::Catalog& catalog, base::Clock& clock, base::Observer& observer);
 
  private:
-  std::filesystem::path file_;
   std::filesystem::path runs_;
   std::map<std::string, std::uint64_t> known_{};  ///< notes by name, with their inodes
 };
@@ -56,14 +52,16 @@ ReindexReport reindex(catalog::Catalog& catalog,
                       base::Observer& observer,
                       std::stop_token stop);
 
-/// Returns the catalog with all runs, up to date. Makes it again from the run directories where it
-/// was removed or SQLite finds it damaged.
+using UpdateCatalog = std::function<void(catalog::Catalog&)>;
+
+/// Returns the catalog with all runs, brought up to date by `update`; none: by index_inbox. Makes
+/// it again from the run directories where it was removed or SQLite finds it damaged.
 std::unique_ptr<catalog::Catalog> open_catalog(const std::filesystem::path& file,
                                                const std::filesystem::path& runs,
                                                base::Clock& clock,
                                                base::Observer& observer,
                                                std::stop_token stop = {},
-                                               const OnNews& on_news = {});
+                                               const UpdateCatalog& update = {});
 
 /// Puts all documents into the catalog, so that `search` finds them. Warns of unreadable ones.
 void index_documents(catalog::Catalog& catalog,

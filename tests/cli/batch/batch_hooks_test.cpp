@@ -15,7 +15,7 @@ std::string noting(const fs::path& file, const std::string& word) {
 
 }  // namespace
 
-TEST_CASE("batch hooks: started fires as it is seen; an exec that was killed fails its run, once") {
+TEST_CASE("batch hooks: started fires as it is seen, failed once as exec was killed") {
   DescribedSite user;
   const fs::path out = user.sabath.folder() / "fired";
   json hooks = json::array();

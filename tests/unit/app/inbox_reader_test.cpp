@@ -34,6 +34,10 @@ struct Home {
     files().write_status(status);
     home::announce(files().directory(), home::RunEvent::planned);
   }
+  std::unique_ptr<catalog::Catalog> open(app::InboxReader& reader) {
+    const auto update = [&](catalog::Catalog& catalog) { reader.read(catalog, clock, observer); };
+    return app::open_catalog(home / "catalog.db", home / "runs", clock, observer, {}, update);
+  }
   home::RunFiles files() const { return home::RunFiles(home / "runs" / id); }
   void finish() const {
     spec::RunRecord record = test::full_record();
@@ -57,8 +61,8 @@ struct Home {
 
 TEST_CASE("inbox reader: takes in what is new, leaves the notes, and closes no run") {
   Home home;
-  app::InboxReader reader(home.home / "catalog.db", home.home / "runs");
-  const auto catalog = reader.open(home.clock, home.observer);
+  app::InboxReader reader(home.home / "runs");
+  const auto catalog = home.open(reader);
   CHECK(catalog->select(home.id, {}).front().state == RunState::running);
   CHECK(home.notes() == 1);
   CHECK(home.files().read_status().state == RunState::running);
@@ -80,8 +84,8 @@ TEST_CASE("inbox reader: takes in what is new, leaves the notes, and closes no r
 
 TEST_CASE("inbox reader: a note that was read is not read again, a new one of that name is") {
   Home home;
-  app::InboxReader reader(home.home / "catalog.db", home.home / "runs");
-  const auto catalog = reader.open(home.clock, home.observer);
+  app::InboxReader reader(home.home / "runs");
+  const auto catalog = home.open(reader);
   catalog->put_state(home.id, RunState::planned, "");
   reader.read(*catalog, home.clock, home.observer);
   CHECK(catalog->select(home.id, {}).front().state == RunState::planned);

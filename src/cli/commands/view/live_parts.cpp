@@ -23,7 +23,7 @@ live::ViewParts live_parts(Workspace& workspace) {
   live::ViewParts parts;
   parts.folders = workspace.folders();
   const auto own =
-      std::make_shared<ViewCatalog>(ViewCatalog{{parts.folders.catalog(), parts.folders.runs()}});
+      std::make_shared<ViewCatalog>(ViewCatalog{app::InboxReader(parts.folders.runs())});
   parts.catalog = [&workspace, own]() -> catalog::Catalog& {
     const std::filesystem::path file = workspace.folders().catalog();
     const auto now = base::stamp_of(file);
@@ -31,7 +31,11 @@ live::ViewParts live_parts(Workspace& workspace) {
     if (own->catalog && is_same) return *own->catalog;
     own->catalog.reset();
     base::make_directories(workspace.folders().home);
-    own->catalog = own->inbox.open(workspace.clock(), workspace.observer());
+    const auto update = [&](catalog::Catalog& catalog) {
+      own->inbox.read(catalog, workspace.clock(), workspace.observer());
+    };
+    own->catalog = app::open_catalog(
+        file, workspace.folders().runs(), workspace.clock(), workspace.observer(), {}, update);
     own->opened = base::stamp_of(file);
     return *own->catalog;
   };
