@@ -177,11 +177,10 @@ app::OnNews Workspace::on_news() {
 catalog::Catalog& Workspace::catalog() {
   if (catalog_) return *catalog_;
   base::make_directories(folders().home);
-  const app::UpdateCatalog update = [this](catalog::Catalog& catalog) {
-    app::index_inbox(catalog, folders().runs(), clock_, observer_, on_news());
-  };
-  catalog_ =
-      app::open_catalog(folders().catalog(), folders().runs(), clock_, observer_, {}, update);
+  catalog_ = app::open_catalog(
+      folders().catalog(), folders().runs(), clock_, observer_, {}, [this](auto& catalog) {
+        app::index_inbox(catalog, folders().runs(), clock_, observer_, on_news());
+      });
   return *catalog_;
 }
 

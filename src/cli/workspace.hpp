@@ -98,8 +98,7 @@ class Workspace {
   }
   /// Files of environments that are not in the cache are an error from now on.
   void stay_offline() { offline_ = true; }
-  /// What was put into the inbox since.
-  void refresh_catalog();
+  void refresh_catalog();  ///< with what was put into the inbox since
   /// Fires hooks for what was seen of a run.
   app::OnNews on_news();
   const home::Sites& sites();

@@ -1,7 +1,6 @@
 #include "batch_marks.hpp"
 
-#include "view_state.hpp"
-
+#include <sabath/base/file_stamp.hpp>
 #include <sabath/home/batch_files.hpp>
 
 #include <filesystem>
@@ -22,10 +21,12 @@ void BatchMarks::look(Budget& budget, const base::Clock& clock) {
     if (!budget.take(1)) return;
     batch.at = now;
     const std::filesystem::path started = home::BatchFiles(folder).started();
-    const std::int64_t changed = changed_at(started);
+    const auto stamp = base::stamp_of_any(started);
+    if (!stamp) continue;
+    const std::int64_t changed = stamp->modified_ns;
     const bool is_settled =
         clock.now() - base::WallTime(std::chrono::nanoseconds(changed)) > coarse;
-    if (changed < 0 || (changed == batch.changed && is_settled)) continue;
+    if (changed == batch.changed && is_settled) continue;
     batch.changed = changed;
     budget.charge(4);  // it is opened and read
     std::error_code code;

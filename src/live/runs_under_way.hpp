@@ -63,7 +63,6 @@ class RunsUnderWay {
   void look_at_some(const std::set<std::string>& wanted);
   void read_some();
   void look_at(SeenRun& run);
-  static void look_for_process(SeenRun& run);
   bool has_begun(const catalog::RunRow& row) const;
   spec::RunState state_of(const SeenRun& run) const;
   void ask_schedulers();
@@ -78,9 +77,6 @@ class RunsUnderWay {
   SchedulerQuestions::Answers answers_{};
   std::uint64_t rows_version_ = 0;
   EndedBadly ended_{};
-};  ///< what ended badly, as JSON
-std::uint64_t ended_version_ = 0;
-std::optional<base::SteadyTime> ended_at_{};
 };
 
 }  // namespace sabath::live

@@ -42,6 +42,13 @@ std::string last_line_of(const SeenRun& run) {
   return base::last_lines(base::redact(text), 1, "");
 }
 
+void look_for_process(SeenRun& run) {
+  if (run.asked) return;
+  run.asked = run.seen;
+  run.is_gone = run.changed >= 0 && run.status.state == RunState::running &&
+                home::is_provably_gone(run.status);
+}
+
 }  // namespace
 
 RunsUnderWay::RunsUnderWay(ViewState& state)
@@ -125,13 +132,6 @@ void RunsUnderWay::look_at(SeenRun& run) {
     run.changed = -1;  // its folder vanished, or is not readable now
   }
   look_for_process(run);
-}
-
-void RunsUnderWay::look_for_process(SeenRun& run) {
-  if (run.asked) return;
-  run.asked = run.seen;
-  run.is_gone = run.changed >= 0 && run.status.state == RunState::running &&
-                home::is_provably_gone(run.status);
 }
 
 void RunsUnderWay::look_at_some(const std::set<std::string>& wanted) {
