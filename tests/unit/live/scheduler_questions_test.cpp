@@ -30,9 +30,11 @@ class HangingQueue final : public base::ProcessRunner {
 };
 
 bool eventually(const std::function<bool()>& is_so) {
-  for (int i = 0; i < 2000 && !is_so(); ++i)
+  for (int i = 0; i < 2000; ++i) {
+    if (is_so()) return true;
     std::this_thread::sleep_for(5ms);
-  return is_so();
+  }
+  return false;
 }
 
 struct Asked {
