@@ -4,6 +4,7 @@
 #include "ended_badly.hpp"
 #include "scheduler_questions.hpp"
 
+#include <sabath/base/file_stamp.hpp>
 #include <sabath/catalog/catalog.hpp>
 #include <sabath/spec/run_status.hpp>
 
@@ -26,6 +27,7 @@ struct SeenRun {
   catalog::RunRow row{};
   spec::RunStatus status{};
   std::int64_t changed = -1;                ///< of status.json, in nanoseconds
+  std::optional<base::FileStamp> stamp{};   ///< of status.json: times alone are too coarse
   std::optional<base::SteadyTime> seen{};   ///< when that was looked at
   std::optional<base::SteadyTime> asked{};  ///< when its process was looked for
   bool is_gone = false;                     ///< its process has gone without a record

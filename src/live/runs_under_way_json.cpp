@@ -43,7 +43,7 @@ std::string last_line_of(const SeenRun& run) {
 }
 
 void look_for_process(SeenRun& run) {
-  if (run.asked) return;
+  if (run.asked && *run.seen - *run.asked <= between_processes) return;
   run.asked = run.seen;
   run.is_gone = run.changed >= 0 && run.status.state == RunState::running &&
                 home::is_provably_gone(run.status);
@@ -120,16 +120,17 @@ void RunsUnderWay::refresh(const std::vector<catalog::RunRow>& wanted) {
 void RunsUnderWay::look_at(SeenRun& run) {
   run.seen = state_.clock().steady();
   const home::RunFiles files(run.row.directory);
-  const std::int64_t changed = changed_at(files.status());
-  if (!run.asked || *run.seen - *run.asked > between_processes || changed != run.changed)
-    run.asked.reset();
-  if (changed == run.changed) return look_for_process(run);
+  const auto stamp = base::stamp_of_any(files.status());
+  if (stamp == run.stamp) return look_for_process(run);
+  run.asked.reset();
   try {
     state_.budget().charge(2);
     run.status = files.read_status();
-    run.changed = changed;
+    run.changed = stamp ? stamp->modified_ns : -1;
+    run.stamp = stamp;
   } catch (const base::Error&) {
-    run.changed = -1;  // its folder vanished, or is not readable now
+    run.changed = -1;
+    run.stamp.reset();  // its folder vanished, or is not readable now
   }
   look_for_process(run);
 }
