@@ -129,8 +129,7 @@ void RunsUnderWay::look_at(SeenRun& run) {
     run.changed = stamp ? stamp->modified_ns : -1;
     run.stamp = stamp;
   } catch (const base::Error&) {
-    run.changed = -1;
-    run.stamp.reset();  // its folder vanished, or is not readable now
+    run.changed = -1;  // its folder vanished, or is not readable now: it is read again
   }
   look_for_process(run);
 }
