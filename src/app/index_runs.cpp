@@ -12,6 +12,8 @@
 #include <sabath/home/run_statements.hpp>
 #include <sabath/spec/run_record.hpp>
 
+#include <dirent.h>
+
 #include <algorithm>
 #include <future>
 #include <optional>
@@ -140,15 +142,29 @@ std::uint64_t file_at(const fs::path& path) {
   return ::stat(path.c_str(), &status) == 0 ? status.st_ino : 0;
 }
 
+bool is_note(const fs::path& name) {
+  const std::string suffix = name.extension().string();
+  return suffix == ".planned" || suffix == ".finished";
+}
+
 std::vector<fs::path> notes_in(const fs::path& inbox) {
   std::vector<fs::path> notes;
   std::error_code code;
   for (const auto& entry : fs::directory_iterator(inbox, code)) {
-    const std::string suffix = entry.path().extension().string();
-    if (suffix == ".planned" || suffix == ".finished") notes.push_back(entry.path());
+    if (is_note(entry.path())) notes.push_back(entry.path());
   }
   std::ranges::sort(notes);
   return notes;
+}
+
+/// Names in a folder with their inodes: one look at the folder, however many there are.
+std::map<std::string, std::uint64_t> inodes_in(const fs::path& folder) {
+  std::map<std::string, std::uint64_t> inodes;
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(folder.c_str()), &::closedir);
+  if (!entries) return inodes;
+  while (const dirent* const entry = ::readdir(entries.get()))
+    inodes[static_cast<const char*>(entry->d_name)] = entry->d_ino;
+  return inodes;
 }
 
 /// Looks at a run that is open in the catalog. Closes it where its process is gone without a record
@@ -281,6 +297,41 @@ ReindexReport fill(catalog::Catalog& catalog,
   return report;
 }
 
+/// Notes of the inbox, and what became of the runs that they name.
+struct ReadNotes {
+  std::vector<fs::path> notes{};
+  std::vector<std::uint64_t> files{};  ///< inodes of `notes`
+  std::set<fs::path> unreadable{};     ///< names of runs
+  std::vector<fs::path> news{};        ///< directories of the runs that were put
+};
+
+/// Puts the runs that the notes name. The caller has a transaction.
+ReadNotes put_notes(catalog::Catalog& catalog,
+                    const fs::path& runs,
+                    std::vector<fs::path> notes,
+                    base::Observer& observer) {
+  ReadNotes read{std::move(notes)};
+  std::vector<fs::path> folders;  // a run may have two notes, which are neighbours
+  for (const fs::path& note : read.notes) {
+    folders.push_back(home_of(runs).run(note.stem().string()));
+    read.files.push_back(file_at(note));
+  }
+  folders.erase(std::unique(folders.begin(), folders.end()), folders.end());
+  const Batch batch = read_batch(folders.data(), folders.size(), false);
+  for (std::size_t i = 0; i < folders.size(); ++i) {
+    if (batch[i].problem) {
+      observer.warn(batch[i].problem->what(), batch[i].problem->hint());
+      read.unreadable.insert(folders[i].filename());
+    } else if (batch[i].run) {
+      put_run(catalog, *batch[i].run, folders[i], observer);
+      read.news.push_back(folders[i]);
+    } else if (std::error_code code; !fs::exists(folders[i], code) && !code) {
+      catalog.forget_run(folders[i].filename().string());
+    }
+  }
+  return read;
+}
+
 /// Returns the directories of the runs that were read.
 std::vector<fs::path> take_notes(catalog::Catalog& catalog,
                                  const fs::path& runs,
@@ -289,35 +340,15 @@ std::vector<fs::path> take_notes(catalog::Catalog& catalog,
   if (notes_in(inbox).empty()) return {};
   catalog::Catalog::Transaction transaction(catalog);
   // Another process may have taken them: of many runs that end at once each is read once.
-  const std::vector<fs::path> notes = notes_in(inbox);
-  std::vector<fs::path> folders;  // a run may have two notes, which are neighbours
-  std::vector<std::uint64_t> files;
-  for (const fs::path& note : notes) {
-    folders.push_back(home_of(runs).run(note.stem().string()));
-    files.push_back(file_at(note));
-  }
-  folders.erase(std::unique(folders.begin(), folders.end()), folders.end());
-  const Batch batch = read_batch(folders.data(), folders.size(), false);
-  std::set<fs::path> unreadable;
-  std::vector<fs::path> news;
-  for (std::size_t i = 0; i < folders.size(); ++i) {
-    if (batch[i].problem) {
-      observer.warn(batch[i].problem->what(), batch[i].problem->hint());
-      unreadable.insert(folders[i].filename());
-    } else if (batch[i].run) {
-      put_run(catalog, *batch[i].run, folders[i], observer);
-      news.push_back(folders[i]);
-    } else if (std::error_code code; !fs::exists(folders[i], code) && !code) {
-      catalog.forget_run(folders[i].filename().string());
-    }
-  }
+  ReadNotes read = put_notes(catalog, runs, notes_in(inbox), observer);
   transaction.commit();
-  for (std::size_t i = 0; i < notes.size(); ++i) {
+  for (std::size_t i = 0; i < read.notes.size(); ++i) {
     // Another note of that name came after the run was read.
-    if (!unreadable.contains(notes[i].stem()) && file_at(notes[i]) == files[i])
-      ::unlink(notes[i].c_str());
+    const fs::path& note = read.notes[i];
+    if (!read.unreadable.contains(note.stem()) && file_at(note) == read.files[i])
+      ::unlink(note.c_str());
   }
-  return news;
+  return std::move(read.news);
 }
 
 }  // namespace
@@ -376,7 +407,7 @@ std::unique_ptr<catalog::Catalog> open_catalog(const fs::path& file,
                                                base::Clock& clock,
                                                base::Observer& observer,
                                                std::stop_token stop,
-                                               const OnNews& on_news) {
+                                               const UpdateCatalog& update) {
   const auto open = [&] {
     auto catalog = std::make_unique<catalog::Catalog>(file);
     if (!catalog->is_filled()) {
@@ -386,7 +417,8 @@ std::unique_ptr<catalog::Catalog> open_catalog(const fs::path& file,
       transaction.commit();
     }
     try {
-      index_inbox(*catalog, runs, clock, observer, on_news);
+      if (update) update(*catalog);
+      if (!update) index_inbox(*catalog, runs, clock, observer);
     } catch (const Error& error) {
       // On a full disk, or in another user's home, the catalog can be read all the same.
       if (error.kind() != base::ErrorKind::storage) throw;
@@ -405,6 +437,24 @@ std::unique_ptr<catalog::Catalog> open_catalog(const fs::path& file,
     observer.warn(error.what(), "it is made again from the runs that there are");
     return open();
   }
+}
+
+void InboxReader::read(catalog::Catalog& catalog, base::Clock& clock, base::Observer& observer) {
+  std::map<std::string, std::uint64_t> all = inodes_in(runs_ / ".inbox");
+  std::vector<fs::path> fresh;
+  for (const auto& [name, inode] : all) {
+    const auto known = known_.find(name);
+    if (is_note(name) && (known == known_.end() || known->second != inode))
+      fresh.push_back(runs_ / ".inbox" / name);
+  }
+  if (!fresh.empty()) {
+    const std::string newest = catalog.newest_place(clock.now());
+    catalog::Catalog::Transaction transaction(catalog);
+    const ReadNotes read = put_notes(catalog, runs_, std::move(fresh), observer);
+    transaction.commit();
+    catalog.place_future_runs(newest, clock.now());
+  }
+  known_ = std::move(all);  // as it was before: what came meanwhile is read the next time
 }
 
 void index_documents(catalog::Catalog& catalog,

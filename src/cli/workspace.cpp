@@ -167,14 +167,20 @@ catalog::Catalog& Workspace::catalog_as_it_is() {
 
 app::OnNews Workspace::on_news() {
   return fire_on_news(
-      folders(), [this]() -> FetchServices& { return fetching(); }, processes_, observer_);
+      folders(),
+      [this]() -> FetchServices& { return fetching(); },
+      processes_,
+      observer_,
+      stop_.token());
 }
 
 catalog::Catalog& Workspace::catalog() {
   if (catalog_) return *catalog_;
   base::make_directories(folders().home);
-  catalog_ =
-      app::open_catalog(folders().catalog(), folders().runs(), clock_, observer_, {}, on_news());
+  catalog_ = app::open_catalog(
+      folders().catalog(), folders().runs(), clock_, observer_, {}, [this](auto& catalog) {
+        app::index_inbox(catalog, folders().runs(), clock_, observer_, on_news());
+      });
   return *catalog_;
 }
 

@@ -84,8 +84,6 @@ class Workspace {
   FetchServices& fetching();
   /// The catalog, brought up to date from the inbox.
   catalog::Catalog& catalog();
-  /// The next who asks for the catalog opens it again.
-  void close_catalog() { catalog_.reset(); }
   /// Brings the catalog up to date for the runs that were just made; warns where it cannot.
   void index_runs();
   /// The catalog without an update: for `catalog reindex`.
@@ -100,8 +98,9 @@ class Workspace {
   }
   /// Files of environments that are not in the cache are an error from now on.
   void stay_offline() { offline_ = true; }
-  /// What was put into the inbox since.
-  void refresh_catalog();
+  void refresh_catalog();  ///< with what was put into the inbox since
+  /// Fires hooks for what was seen of a run.
+  app::OnNews on_news();
   const home::Sites& sites();
   /// `sites/<name>.json`. Throws Error{not_found|usage}.
   spec::Site site(const std::string& name);
@@ -118,7 +117,6 @@ class Workspace {
 
  private:
   env::BringFiles package_files();
-  app::OnNews on_news();
   /// Throws Error{usage} where none is known.
   const std::filesystem::path& configuration_folder();
 

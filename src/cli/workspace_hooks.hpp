@@ -6,6 +6,7 @@
 #include <sabath/home/folders.hpp>
 
 #include <functional>
+#include <stop_token>
 
 namespace sabath::cli {
 
@@ -14,6 +15,7 @@ namespace sabath::cli {
 app::OnNews fire_on_news(const home::Folders& folders,
                          std::function<FetchServices&()> services,
                          base::ProcessRunner& processes,
-                         base::Observer& observer);
+                         base::Observer& observer,
+                         std::stop_token stop);
 
 }  // namespace sabath::cli

@@ -122,6 +122,7 @@ class Execution {
   spec::RunRecord execute(const std::stop_token& outer) {
     const std::stop_callback pass_on(outer, [&] { own_stop_.request_stop(); });
     const std::stop_token stop = own_stop_.get_token();
+    hooks_.set_stop(outer);  // a run that stops itself reports that
     if (!begin(stop)) return builder_.record();
     std::list<env::EnvironmentLease> leases;
     for (const spec::BuiltEnvironment& environment : context_.plan.environments())

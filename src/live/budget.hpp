@@ -24,6 +24,11 @@ class Budget {
     left_ -= operations;
     return true;
   }
+  /// What is left; less than nothing: it is paid back later.
+  double left() {
+    fill();
+    return left_;
+  }
   /// Takes them in any case: for what somebody waits for.
   void charge(double operations) {
     fill();

@@ -1,4 +1,5 @@
 #include "pages.hpp"
+#include "runs_under_way.hpp"
 #include "series_so_far.hpp"
 #include "view_state.hpp"
 
@@ -160,6 +161,9 @@ std::string compare_json(ViewState& state, const serve::Query& query) {
     const std::lock_guard lock(state.mutex());
     a = state.run(query.parameter("a"));
     b = state.run(query.parameter("b"));
+    state.under_way().refresh({a, b});
+    a.state = state.under_way().state_of(a);
+    b.state = state.under_way().state_of(b);
   }
   ordered_json json{{"schema", 1},
                     {"a", {{"id", a.id}, {"state", spec::to_string(a.state)}}},

@@ -54,6 +54,13 @@ std::string running_text(const json& runs, report::PlotLetters letters, base::Wa
   return table.empty() ? "" : table.text() + "\n";
 }
 
+/// How old the reasons are; empty: new.
+std::string age_of_reasons(const json& page) {
+  const std::string from = text_in(page, "reasons_from");
+  return from.empty() ? ""
+                      : "the scheduler has not answered since " + from.substr(11, 8) + " UTC\n\n";
+}
+
 std::string waiting_text(const json& runs) {
   base::TextTable table({"waiting", "state", "waits for"});
   for (const json& run : runs) {
@@ -89,7 +96,7 @@ std::string now_text(const std::string& now,
   if (const std::string problem = text_in(page, "problem"); !problem.empty())
     text += problem + "\n\n";
   text += running_text(page["runs"], letters, time) + waiting_text(page["runs"]) +
-          ended_text(page["ended_badly"]);
+          age_of_reasons(page) + ended_text(page["ended_badly"]);
   std::vector<std::string> lines = base::text_lines(text);
   if (lines.size() > size.rows) {
     const std::size_t left = lines.size() - size.rows + 1;

@@ -30,8 +30,9 @@ class RunFollower {
   const std::vector<spec::MetricSpec>& declared() const { return declared_; }
   /// Recipe of the run; known after the first call of `more`.
   const spec::Recipe& recipe() const { return recipe_; }
-  /// Number of files that a call looks at, about.
-  double operations() const { return 2.0 + 2.0 * static_cast<double>(stages_.size()); }
+  /// Metadata operations of a call, about: it opens the status, and looks at two logs and a folder
+  /// of each stage.
+  double operations() const { return 2.0 + 6.0 * static_cast<double>(stages_.size()); }
 
  private:
   void read_finished(base::SeriesSink& sink, const std::function<void()>& forget);

@@ -70,7 +70,10 @@ std::string runs_json(ViewState& state, const serve::Query& query) {
   if (request.columns.size() > most_columns) request.columns.resize(most_columns);
   const std::lock_guard lock(state.mutex());
   const catalog::Catalog& catalog = state.catalog();
-  const RunList list = list_runs(request, catalog, state.clock().now());
+  RunList list = list_runs(request, catalog, state.clock().now());
+  state.under_way().refresh(list.rows);
+  for (catalog::RunRow& row : list.rows)
+    row.state = state.under_way().state_of(row);
   ordered_json answer =
       ordered_json::parse(json_answer(list.rows, list.reasons, list.count, list.columns));
   for (std::size_t i = 0; i < list.rows.size(); ++i) {

@@ -1,4 +1,5 @@
 #include "pages.hpp"
+#include "runs_under_way.hpp"
 #include "view_state.hpp"
 
 #include <sabath/base/error.hpp>
@@ -25,11 +26,18 @@ constexpr std::size_t most_studies = 50;
 constexpr std::size_t most_study_metrics = 12;
 
 std::map<std::string, std::uint64_t> states_of(const catalog::RunFacets& runs,
+                                               const RunsUnderWay& under_way,
                                                const std::string& id,
                                                base::WallTime now) {
   std::map<std::string, std::uint64_t> states;
   for (const auto& [state, count] : runs.counts("study=" + id, "status", 20, now))
     states[state] = count;
+  for (const auto& [change, count] : under_way.moved_in(id)) {
+    std::uint64_t& before = states[std::string(spec::to_string(change.first))];
+    before -= std::min(before, count);
+    if (before == 0) states.erase(std::string(spec::to_string(change.first)));
+    states[std::string(spec::to_string(change.second))] += count;
+  }
   return states;
 }
 
@@ -88,7 +96,7 @@ ordered_json point_of(const spec::StudyPoint& asked, const catalog::RunRow* row)
 
 std::string studies_json(ViewState& state) {
   const std::lock_guard lock(state.mutex());
-  state.catalog();  // brought up to date
+  state.under_way().refresh({});  // with the catalog
   const catalog::RunFacets facets(state.parts().folders.catalog());
   const auto folder = state.parts().folders.studies();
   std::vector<std::string> ids = home::study_ids(folder);
@@ -100,11 +108,12 @@ std::string studies_json(ViewState& state) {
     state.budget().charge(1);
     try {
       const spec::StudyPlan plan = home::StudyFiles(folder / id).read_plan();
-      studies.push_back({{"study", id},
-                         {"recipe", plan.recipe_name},
-                         {"created", plan.created},
-                         {"points", plan.points.size()},
-                         {"states", states_of(facets, id, state.clock().now())}});
+      studies.push_back(
+          {{"study", id},
+           {"recipe", plan.recipe_name},
+           {"created", plan.created},
+           {"points", plan.points.size()},
+           {"states", states_of(facets, state.under_way(), id, state.clock().now())}});
     } catch (const base::Error& error) {
       studies.push_back({{"study", id}, {"problem", error.what()}});
     }
@@ -125,7 +134,10 @@ std::string study_json(ViewState& state, const std::string& id) {
   const home::StudyFiles files(folder / id);
   const spec::StudyPlan plan = files.read_plan();
   const auto begun = files.runs();
-  const std::vector<catalog::RunRow> rows = catalog.runs(0, "study=" + id, state.clock().now());
+  std::vector<catalog::RunRow> rows = catalog.runs(0, "study=" + id, state.clock().now());
+  state.under_way().refresh(rows);
+  for (catalog::RunRow& row : rows)
+    row.state = state.under_way().state_of(row);
   const auto by_point = runs_by_point(begun, rows);
   std::vector<catalog::RunRow> shown;
   std::vector<std::size_t> point_of_shown;
@@ -140,7 +152,7 @@ std::string study_json(ViewState& state, const std::string& id) {
     shown.push_back(*row);
     point_of_shown.push_back(i);
   }
-  const std::vector<catalog::RunMetric> metrics = catalog.metrics_of(shown);
+  const std::vector<catalog::RunMetric> metrics = state.catalog().metrics_of(shown);
   for (const catalog::RunMetric& metric : metrics) {
     const double value = metric.performance ? metric.median : metric.last;
     points[point_of_shown[metric.run]]["values"][metric.stream + "/" + metric.name] =

@@ -36,10 +36,12 @@ ViewState::~ViewState() = default;
 
 catalog::Catalog& ViewState::catalog() {
   const base::SteadyTime now = clock().steady();
-  if (refreshed_ && now - *refreshed_ < between_refreshes) return parts_.catalog();
+  if (catalog_ != nullptr && now - *refreshed_ < between_refreshes) return *catalog_;
   refreshed_ = now;
+  catalog_ = nullptr;
   budget_.charge(2);
   catalog::Catalog& catalog = parts_.catalog();
+  catalog_ = &catalog;
   const std::int64_t inbox = changed_at(parts_.folders.runs() / ".inbox");
   if (inbox == inbox_changed_ && catalog_version_ > 0) return catalog;
   try {

@@ -63,6 +63,7 @@ class ViewState {
   ViewParts parts_;
   std::mutex mutex_{};
   Budget budget_;
+  catalog::Catalog* catalog_ = nullptr;  ///< of `parts_`, until it is due to be looked at
   std::optional<base::SteadyTime> refreshed_{};
   std::int64_t inbox_changed_ = -1;
   std::uint64_t catalog_version_ = 0;

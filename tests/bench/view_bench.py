@@ -103,6 +103,14 @@ def pages(sabath, environment, home, n, wanted):
     print(f"  MLflow's server: median {theirs:.0f} ms, {theirs / ours:.0f}x (bar: 20x)")
 
 
+def home_operations(trace, home):
+    """What strace saw of files beneath the home, on the catalog and elsewhere. /proc and the system's own files are on no shared file system."""
+    lines = [line for line in trace.splitlines() if f'"{home}' in line or f"<{home}" in line]
+    lines = [line for line in lines if "resumed" not in line]
+    catalog = sum("catalog.db" in line for line in lines)
+    return catalog, len(lines) - catalog
+
+
 def many_going_on(sabath, environment, home, tabs, seconds=30):
     """1,000 runs that are in progress: cost of the server while pages are open."""
     runs = home / "runs"
@@ -127,7 +135,8 @@ def many_going_on(sabath, environment, home, tabs, seconds=30):
                 view.get("now")
                 time.sleep(2)
             trace = home / "trace"
-            tracer = subprocess.Popen(["strace", "-f", "-qq", "-c", "-U", "calls,name", "-e", "trace=%file", "-o", str(trace), "-p", str(view.process.pid)])
+            tracer = subprocess.Popen(["strace", "-f", "-qq", "-y", "-s", "300", "-e", "trace=%file,getdents64", "-o", str(trace), "-p", str(view.process.pid)],
+                                      stderr=subprocess.DEVNULL)
             time.sleep(1)
             before, begin = view.cpu_s(), time.monotonic()
             since = [0] * count
@@ -139,9 +148,9 @@ def many_going_on(sabath, environment, home, tabs, seconds=30):
             cpu = (view.cpu_s() - before) / (time.monotonic() - begin)
             tracer.send_signal(signal.SIGINT)
             tracer.wait()
-            calls = sum(int(line.split()[0]) for line in trace.read_text().splitlines() if line.split() and line.split()[0].isdigit() and "total" not in line)
-            print(f"  1,000 runs in progress, {count} tab(s): {100 * cpu:.1f} % of a core (bar: 2 %), {calls / seconds:.0f} file operations a second (bar: 20), "
-                  f"{view.memory_mib():.0f} MiB")
+            catalog, others = home_operations(trace.read_text(errors="replace"), home)
+            print(f"  1,000 runs in progress, {count} tab(s): {100 * cpu:.1f} % of a core (bar: 2 %), {(catalog + others) / seconds:.1f} metadata operations "
+                  f"a second in the home (bar: 20), {catalog / seconds:.1f} of them on the catalog, {view.memory_mib():.0f} MiB")
     real.terminate()
     real.wait()
 
@@ -177,12 +186,57 @@ def million_points(sabath, environment, home, tools):
           f"h5py reads the file in {theirs:.2f} s (bar: 0.5 s)")
 
 
+PICTURES = """
+import http.server, json, statistics, sys, threading
+from playwright.sync_api import sync_playwright
+class Empty(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200); self.send_header("Content-Type", "text/html"); self.end_headers()
+        self.wfile.write(b"<!doctype html><title>x</title><p>x</p>")
+    def log_message(self, *_): pass
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Empty)
+threading.Thread(target=server.serve_forever, daemon=True).start()
+places = {"empty": f"http://127.0.0.1:{server.server_port}/", "view": sys.argv[1]}
+PAINT = "performance.getEntriesByName('first-contentful-paint').map(e => e.startTime)[0] || 0"
+times = {name: [] for name in places}
+with sync_playwright() as playwright:
+    browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+    for i in range(int(sys.argv[2]) + 2):
+        for name, address in places.items():
+            context = browser.new_context()
+            page = context.new_page()
+            page.goto(address)
+            paint = 0
+            while not paint:
+                page.wait_for_timeout(20)
+                paint = page.evaluate(PAINT)
+            if i > 1:
+                times[name].append(paint)
+            context.close()
+print(json.dumps({name: statistics.median(all) for name, all in times.items()}))
+"""
+
+
+def first_picture(sabath, environment, home, n):
+    """From the begin of navigation to the first text or image, in a new context each time, in turn with an empty page."""
+    python = os.environ.get("PLAYWRIGHT_PYTHON")
+    if python is None:
+        subprocess.run([sys.executable, "-m", "venv", str(home / "browser")], check=True)
+        python = str(home / "browser/bin/python")
+        subprocess.run([python, "-m", "pip", "install", "-q", "playwright==1.49.1"], check=True)
+    with View(sabath, environment, home) as view:
+        done = subprocess.run([python, "-c", PICTURES, f"{view.url}#t={view.token}", str(n)], check=True, capture_output=True, text=True)
+    times = json.loads(done.stdout)
+    print(f"  first picture of a page in Chromium: {times['view']:.0f} ms, of an empty page {times['empty']:.0f} ms, "
+          f"{times['view'] - times['empty']:.0f} ms more (bar: 200)")
+
+
 def main():
     sabath = str(pathlib.Path(sys.argv[1]).resolve())
     n = int(sys.argv[2]) if len(sys.argv) > 2 else 50
-    wanted = int(sys.argv[3]) if len(sys.argv) > 3 else 100_000
+    wanted = int(sys.argv[2]) if len(sys.argv) > 3 else 100_000
     for measure in (lambda e, h: pages(sabath, e, h, max(n, 20), wanted), lambda e, h: many_going_on(sabath, e, h, (1, 10)),
-                    lambda e, h: million_points(sabath, e, h, references.tools(h))):
+                    lambda e, h: million_points(sabath, e, h, references.tools(h)), lambda e, h: first_picture(sabath, e, h, 20)):
         with tempfile.TemporaryDirectory(prefix="sabath-bench-") as folder:
             home = pathlib.Path(folder)
             environment = {k: v for k, v in os.environ.items() if not k.startswith("SABATH_") and k != "SSH_CONNECTION"}

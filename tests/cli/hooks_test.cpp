@@ -166,6 +166,24 @@ TEST_CASE("cli: hooks that hang, print a gigabyte, fail or are gone do not fail 
   CHECK(log.size() < 100'000);
 }
 
+TEST_CASE("cli: Ctrl-C ends a run whose hook hangs") {
+  const Hooked home(json::array({{{"on", json::array({"finished"})},
+                                  {"command", json::array({"/bin/sleep", "600"})},
+                                  {"timeout", "9m"}}}));
+  Sabath& sabath = const_cast<Sabath&>(home.sabath);
+  Running running = sabath.start({"run", sabath.shell_recipe("well", "true")});
+  const auto has_record = [&] {
+    return !sabath.run_directories().empty() &&
+           fs::exists(sabath.run_directories().back() / "hooks");
+  };
+  REQUIRE(eventually(has_record));
+  const auto begin = std::chrono::steady_clock::now();
+  running.signal(SIGINT);
+  running.wait();
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(20));
+  CHECK(json::parse(text_of(sabath.run_directories().back() / "record.json"))["state"] == "ok");
+}
+
 TEST_CASE("cli: a report is posted with the secrets of its host, which no message shows") {
   FaultServer server;
   server.always("/hook/s3cretpath", {.status = 204});

@@ -143,6 +143,40 @@ TEST_CASE("serve: within ssh it takes a Unix socket, and says how to reach it") 
   CHECK_FALSE(fs::exists(socket));
 }
 
+TEST_CASE("serve: a look fires no hook and closes no run, the next command does") {
+  Served served;
+  Sabath& sabath = served.sabath;
+  const fs::path configuration = sabath.folder() / "configuration";
+  const fs::path out = sabath.folder() / "fired";
+  sabath.environment()["SABATH_CONFIG"] = configuration.string();
+  fs::create_directories(configuration);
+  const json hook = {{"on", json::array({"lost", "finished"})},
+                     {"where", "submit"},
+                     {"command", json::array({"/bin/sh", "-c", "echo x >> " + out.string()})}};
+  write_text(configuration / "config.json",
+             json{{"schema", 1}, {"hooks", json::array({hook})}}.dump());
+  const auto place = served.start();
+  Running running = sabath.start({"run", sabath.shell_recipe("killed", "sleep 60")});
+  const auto status = [&] {
+    if (sabath.run_directories().empty()) return json();
+    const fs::path file = sabath.run_directories().back() / "status.json";
+    return json::parse(text_of(file), nullptr, false);
+  };
+  REQUIRE(eventually([&] {
+    const json now = status();
+    return now.is_object() && now["stage"] == "go";
+  }));
+  running.signal(SIGKILL);
+  ::kill(status()["pid"].get<int>(), SIGKILL);
+  REQUIRE(eventually(
+      [&] { return get(sabath, place, "api/now").find("\"gone\":true") != std::string::npos; }));
+  CHECK(status()["state"] == "running");
+  CHECK_FALSE(fs::exists(out));
+  sabath({"list"});
+  CHECK(text_of(out) == "x\n");
+  CHECK(status()["state"] == "lost");
+}
+
 TEST_CASE("serve: wrong options are told") {
   Served served;
   const auto errors = [&](const std::vector<std::string>& words) {

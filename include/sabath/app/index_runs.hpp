@@ -7,8 +7,10 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <stop_token>
+#include <string>
 
 namespace sabath::app {
 
@@ -24,6 +26,20 @@ void index_inbox(catalog::Catalog& catalog,
                  base::Observer& observer,
                  const OnNews& on_news = {});
 
+/// Keeps a catalog up to date and does nothing else: leaves the notes of the inbox to the next
+/// command, which fires hooks, and closes no run.
+class InboxReader {
+ public:
+  explicit InboxReader(std::filesystem::path runs) : runs_(std::move(runs)) {}
+
+  /// Puts the runs of those notes that came since. Warns as index_inbox.
+  void read(catalog::Catalog& catalog, base::Clock& clock, base::Observer& observer);
+
+ private:
+  std::filesystem::path runs_;
+  std::map<std::string, std::uint64_t> known_{};  ///< notes by name, with their inodes
+};
+
 struct ReindexReport {
   std::uint64_t indexed = 0;
   std::uint64_t unreadable = 0;
@@ -36,14 +52,16 @@ ReindexReport reindex(catalog::Catalog& catalog,
                       base::Observer& observer,
                       std::stop_token stop);
 
-/// Returns the catalog with all runs, up to date. Makes it again from the run directories where it
-/// was removed or SQLite finds it damaged.
+using UpdateCatalog = std::function<void(catalog::Catalog&)>;
+
+/// Returns the catalog with all runs, brought up to date by `update`; none: by index_inbox. Makes
+/// it again from the run directories where it was removed or SQLite finds it damaged.
 std::unique_ptr<catalog::Catalog> open_catalog(const std::filesystem::path& file,
                                                const std::filesystem::path& runs,
                                                base::Clock& clock,
                                                base::Observer& observer,
                                                std::stop_token stop = {},
-                                               const OnNews& on_news = {});
+                                               const UpdateCatalog& update = {});
 
 /// Puts all documents into the catalog, so that `search` finds them. Warns of unreadable ones.
 void index_documents(catalog::Catalog& catalog,

@@ -8,6 +8,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,9 @@ struct HookSettings {
   /// Secrets for a host that a report is posted to; may be empty.
   std::function<fetch::Credentials(std::string_view scheme, std::string_view host)>
       credentials_for{};
+  /// Ends a hook that is under way. One that begins later has five seconds at most: the end of an
+  /// interrupted run is reported, too.
+  std::stop_token stop{};
 };
 
 /// Fires the hooks of `report.event` at `place`, each once in the life of the run: a marker in the
@@ -32,7 +36,8 @@ void fire_hooks(const HookSettings& settings,
                 base::ProcessRunner& processes,
                 base::Observer& observer);
 
-/// Fires at `submit` what the files of a run say: that it started, or how it ended.
+/// Fires at `submit` what the files of a run say: that it started, or how it ended. Where `exec`
+/// did not end the run itself, as at a limit of time, fires the hooks of `exec`, too.
 void fire_seen(const HookSettings& settings,
                const std::filesystem::path& run_directory,
                base::ProcessRunner& processes,

@@ -11,12 +11,13 @@
 
 namespace sabath::live {
 
-/// What the view is made of. All are called by one thread at a time.
+/// What the view is made of. All are called by one thread at a time, `monitor_of` by a thread of
+/// its own.
 struct ViewParts {
   home::Folders folders{};
   /// The catalog, opened again where its file was replaced or removed.
   std::function<catalog::Catalog&()> catalog{};
-  /// Brings the catalog up to date from the inbox.
+  /// Brings the catalog up to date from the inbox, and does nothing else: a look fires no hook.
   std::function<void()> refresh{};
   std::function<const home::Documents&()> documents{};
   std::function<cache::Cache&()> cache{};

@@ -5,6 +5,7 @@
 #include <sabath/execution/run_hooks.hpp>
 #include <sabath/spec/run_record.hpp>
 
+#include <stop_token>
 #include <thread>
 #include <utility>
 
@@ -15,6 +16,9 @@ class EventHooks {
  public:
   /// `context` must outlive it.
   explicit EventHooks(const ExecutionContext& context) : context_(context) {}
+
+  /// Ends hooks that are under way; see HookSettings.
+  void set_stop(std::stop_token stop) { stop_ = std::move(stop); }
 
   /// In the background: the stages do not wait for it.
   void start() {
@@ -37,11 +41,13 @@ class EventHooks {
 
  private:
   void fire(const spec::HookReport& report) const {
-    fire_hooks(
-        context_.node.hooks, spec::HookPlace::exec, report, context_.processes, context_.observer);
+    HookSettings settings = context_.node.hooks;
+    settings.stop = stop_;
+    fire_hooks(settings, spec::HookPlace::exec, report, context_.processes, context_.observer);
   }
 
   const ExecutionContext& context_;
+  std::stop_token stop_{};
   std::jthread started_{};
 };
 

@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <optional>
 
@@ -28,6 +29,8 @@ namespace fs = std::filesystem;
 using base::Error;
 
 constexpr std::size_t kept_output_bytes = 4096;
+/// What is left for hooks that begin after a stop.
+constexpr std::chrono::seconds after_stop{5};
 constexpr std::uint64_t longest_output_bytes = std::uint64_t{1} << 20U;
 
 /// What tells two hooks apart, whatever their order.
@@ -58,6 +61,7 @@ bool claim(const fs::path& run, const std::string& event, const spec::Hook& hook
 void run_program(const std::vector<std::string>& argv,
                  const std::string& input,
                  const spec::Hook& hook,
+                 const std::stop_token& stop,
                  base::ProcessRunner& processes) {
   base::Command command;
   command.argv = argv;
@@ -66,7 +70,7 @@ void run_program(const std::vector<std::string>& argv,
   command.output_limit = longest_output_bytes;
   command.deadline = hook.timeout;
   command.grace = std::chrono::seconds(1);
-  const base::ProcessResult result = processes.run(command);
+  const base::ProcessResult result = processes.run(command, stop);
   if (result.ok()) return;
   const std::string last = base::last_lines(result.errors, 1, "");
   throw Error(base::ErrorKind::launch,
@@ -101,20 +105,35 @@ std::string mail_text(const spec::HookReport& report, const std::string& address
   return text;
 }
 
-void fire(const spec::Hook& hook,
+void fire(spec::Hook hook,
           const HookSettings& settings,
           const spec::HookReport& report,
           base::ProcessRunner& processes) {
+  std::stop_token stop = settings.stop;
+  if (stop.stop_requested()) {
+    stop = {};
+    hook.timeout = std::min<decltype(hook.timeout)>(hook.timeout, after_stop);
+  }
   const std::string json = base::pretty_json(spec::to_json(report));
-  if (!hook.command.empty()) return run_program(hook.command, json, hook, processes);
+  if (!hook.command.empty()) return run_program(hook.command, json, hook, stop, processes);
   if (!hook.mail.empty()) {
-    return run_program({settings.sendmail, "-t"}, mail_text(report, hook.mail), hook, processes);
+    const std::string mail = mail_text(report, hook.mail);
+    return run_program({settings.sendmail, "-t"}, mail, hook, stop, processes);
   }
   fetch::post_document({hook.post,
                         json,
                         hook.timeout,
                         "sabath/" + std::string(base::version()),
-                        settings.credentials_for});
+                        settings.credentials_for,
+                        stop});
+}
+
+/// Whether nobody is left on the node who fires its hooks: `exec` ended without the record of the
+/// run, or left that of an attempt, which became the run's later.
+bool was_closed_by_others(const home::RunFiles& files, bool has_record, spec::RunState state) {
+  if (!has_record) return spec::is_final(state);
+  std::error_code code;
+  return fs::exists(home::RunFiles(files.last_attempt()).record(), code);
 }
 
 }  // namespace
@@ -191,8 +210,10 @@ void fire_seen(const HookSettings& settings,
     if (may_come_back) return;  // its job continues, or closes the run later
     const auto report = record ? report_on(*record, run_directory)
                                : report_on(files.read_plan(), files.read_status(), run_directory);
-    if (spec::event_of(report.state))
-      fire_hooks(settings, spec::HookPlace::submit, report, processes, observer);
+    if (!spec::event_of(report.state)) return;
+    fire_hooks(settings, spec::HookPlace::submit, report, processes, observer);
+    if (was_closed_by_others(files, record.has_value(), report.state))
+      fire_hooks(settings, spec::HookPlace::exec, report, processes, observer);
   } catch (const Error& error) {
     observer.warn(error.what(), error.hint());
   }

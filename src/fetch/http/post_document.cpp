@@ -24,6 +24,11 @@ std::size_t count_bytes(char*, std::size_t size, std::size_t count, void* total)
   return bytes > longest_answer ? 0 : size * count;
 }
 
+/// Curl calls it at least once a second, also while nothing comes.
+int stops(void* stop, curl_off_t, curl_off_t, curl_off_t, curl_off_t) noexcept {
+  return static_cast<std::stop_token*>(stop)->stop_requested() ? 1 : 0;
+}
+
 template <class T>
 void set(CURL* handle, CURLoption option, T value) {
   check(curl_easy_setopt(handle, option, value));
@@ -75,12 +80,18 @@ void post_document(const Post& post) {
       static_cast<long>(std::chrono::milliseconds(post.timeout).count()));
   set(handle, CURLOPT_WRITEFUNCTION, &count_bytes);
   set(handle, CURLOPT_WRITEDATA, static_cast<void*>(&answer_bytes));
+  std::stop_token stop = post.stop;
+  set(handle, CURLOPT_NOPROGRESS, 0L);
+  set(handle, CURLOPT_XFERINFOFUNCTION, &stops);
+  set(handle, CURLOPT_XFERINFODATA, static_cast<void*>(&stop));
   set_secrets(handle, post, place, headers);
   set(handle, CURLOPT_HTTPHEADER, headers.get());
   const CURLcode code = curl_easy_perform(handle);
   const std::string host = base::printable(place.host);
   if (answer_bytes > longest_answer)
     throw Error(ErrorKind::transfer, host + ": the answer is longer than a mebibyte");
+  if (code == CURLE_ABORTED_BY_CALLBACK)
+    throw Error(ErrorKind::interrupted, host + ": it was stopped");
   if (code != CURLE_OK) throw Error(ErrorKind::transfer, host + ": " + curl_easy_strerror(code));
   const long status = long_info(handle, CURLINFO_RESPONSE_CODE);
   if (status < 200 || status > 299)

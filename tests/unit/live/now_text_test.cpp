@@ -31,6 +31,16 @@ std::string text_of(const json& now, live::TerminalSize size = {100, 24}) {
 
 }  // namespace
 
+TEST_CASE("now: on a terminal it says since when the scheduler does not answer") {
+  const json page = {
+      {"counts", {{"planned", 1}}},
+      {"runs", {{{"id", "a"}, {"state", "planned"}, {"goes_on", true}, {"waits_for", "PENDING"}}}},
+      {"ended_badly", json::array()},
+      {"reasons_from", "2026-11-28T03:04:05.000Z"}};
+  const std::string text = live::now_text(page.dump(), {100, 20}, {}, {});
+  CHECK_THAT(text, Contains("the scheduler has not answered since 03:04:05 UTC"));
+}
+
 TEST_CASE("now text: what runs, what waits and why, what ended badly") {
   json waiting = run_of("b", "planned");
   waiting["waits_for"] = "PENDING (JobHeldUser)";

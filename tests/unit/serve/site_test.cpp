@@ -60,6 +60,8 @@ TEST_CASE("site: data needs the token, the empty page and its files do not") {
   const std::size_t at = shell.body.find("web/");
   const std::string folder = shell.body.substr(at, shell.body.find('/', at + 4) - at);
   CHECK(small.site().handle(small.request("/" + folder + "/report.css")).body == "body {}");
+  const auto styles = small.site().handle(small.request("/" + folder + "/styles.css"));
+  CHECK_THAT(styles.body, Catch::Matchers::StartsWith("body {}\n.uplot") && Contains(".skip"));
   const Response script = small.site().handle(small.request("/" + folder + "/pages/run.js"));
   CHECK(script.type == "text/javascript; charset=utf-8");
   CHECK_THAT(field(script, "Cache-Control"), Contains("immutable"));

@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 
@@ -46,6 +47,18 @@ TEST_CASE("web files: vendored files have the digests that their origin states")
     CHECK(named.contains("LICENSE"));
   }
   CHECK(checked > 0);
+}
+
+TEST_CASE("web files: the shell names all modules, so that none waits for another") {
+  const auto shell = std::ranges::find(serve::web_files(), "index.html", &serve::WebFile::name);
+  REQUIRE(shell != serve::web_files().end());
+  for (const serve::WebFile& file : serve::web_files()) {
+    const bool is_module = file.name.ends_with(".esm.js") ||
+                           (file.name.ends_with(".js") && !file.name.starts_with("vendor/"));
+    CAPTURE(file.name);
+    if (is_module)
+      CHECK(shell->bytes.find("{web}/" + std::string(file.name)) != std::string_view::npos);
+  }
 }
 
 TEST_CASE("web files: pages parse no markup and name no other host") {

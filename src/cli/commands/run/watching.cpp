@@ -234,6 +234,19 @@ struct NewsOfRuns {
   }
 };
 
+/// Puts into the catalog what has begun since, which is news for hooks.
+void keep_begun(const batch::RunWatch& watch, Workspace& workspace) {
+  std::set<std::string> waiting;
+  for (const catalog::RunRow& row : workspace.catalog().in_state(RunState::planned))
+    waiting.insert(row.id);
+  const app::OnNews tell = workspace.on_news();
+  for (const batch::WatchedRun& run : watch.runs()) {
+    if (run.state != RunState::running || !waiting.contains(run.run_id)) continue;
+    workspace.catalog().put_seen(run.run_id, run.state, run.detail);
+    if (tell) tell(run.directory);
+  }
+}
+
 }  // namespace
 
 std::vector<batch::WatchedRun> runs_to_watch(const std::vector<std::string>& words,
@@ -297,6 +310,7 @@ std::unique_ptr<batch::RunWatch> watch(std::vector<batch::WatchedRun> runs, Work
 
 void keep_seen(const batch::RunWatch& watch, Workspace& workspace) {
   workspace.refresh_catalog();
+  keep_begun(watch, workspace);
   catalog::Catalog& catalog = workspace.catalog();
   catalog::Catalog::Transaction transaction(catalog);
   for (const batch::WatchedRun& run : watch.runs()) {
@@ -327,6 +341,7 @@ WaitEnd wait_for(batch::RunWatch& watch,
     bool changed = false;
     try {
       changed = watch.look(workspace.stop());
+      if (changed) keep_begun(watch, workspace);
     } catch (const base::Error& error) {
       if (error.kind() != base::ErrorKind::interrupted) throw;
       return WaitEnd::stopped;

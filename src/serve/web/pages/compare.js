@@ -5,13 +5,19 @@ import { command, h, patch, stateWord, table } from "../dom.js";
 import { facts, sections, verdict } from "../figure.js";
 import { courses } from "./run.js";
 
+// Where values within the rule began to differ in bits.
+function bitwise(one) {
+  if (!one.last || one.equal_to === one.last) return "";
+  return one.equal_to ? "equal to the bit up to " + one.equal_to : "differs in bits from its first value on";
+}
+
 function soFar(data) {
   const judged = data.metrics ? data.metrics.filter((one) => one.judged) : [];
   const others = data.metrics ? data.metrics.filter((one) => !one.judged) : [];
   const differing = judged.filter((one) => one.differs);
   const equal = judged.filter((one) => !one.differs && one.equal_to === one.last && one.last);
   const rows = (all) => all.map((one) => ({ key: one.name, cells: [one.name, one.differs ? "diverges" : one.equal_to === one.last && one.last ? "equal to the bit" : "within the rule",
-    one.last, one.text || ""] }));
+    one.last, one.text || bitwise(one)] }));
   const columns = [{ title: "metric", name: true }, { title: "so far" }, { title: "up to" }, { title: "" }];
   return [
     h("p", { class: "verdict " + (data.differs ? "bad" : "open") },

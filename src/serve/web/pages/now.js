@@ -25,11 +25,12 @@ function running(all) {
       spark(one.spark, "course of the metric that judges the run"), h("code", { class: "line" }, one.last_line), one.node, age(one)] })))];
 }
 
-function waiting(all, reasons) {
+function waiting(all, { reasons, reasons_from: from }) {
   const rows = all.filter((one) => one.goes_on && one.state !== "running");
   if (rows.length === 0) return null;
   const lines = Object.entries(reasons).sort((a, b) => b[1] - a[1]).map(([text, n]) => h("li", {}, `${count(n, "run")}: ${text}`));
   return [h("h2", {}, "Waiting"), lines.length ? h("ul", { class: "reasons" }, lines) : null,
+    from ? h("p", { class: "notice" }, "The scheduler has not answered since ", h("time", { datetime: from, title: clock(from) }, ago(from)), ".") : null,
     table(count(rows.length, "run") + " shown",
       [{ title: "run", name: true }, { title: "state" }, { title: "waits for" }, { title: "study", name: true }, { title: "made" }],
       rows.map((one) => ({ key: one.id, cells: [runLink(one.id), stateWord(one.state),
@@ -65,7 +66,7 @@ export function now({ main, atEnd, fail, announce }) {
       is_idle && data.ended_badly.length === 0
         ? h("div", {}, h("p", {}, "Runs appear here as soon as they are planned. Start one:"), command("sabath run digits --seed 1"))
         : null,
-      studies(data.studies), running(data.runs), waiting(data.runs, data.reasons),
+      studies(data.studies), running(data.runs), waiting(data.runs, data),
       data.all > data.runs.length ? h("p", { class: "faint" }, `and ${data.all - data.runs.length} more runs: `, h("a", { href: "#/runs?select=" + encodeURIComponent("status=planned or status=running") }, "all of them")) : null,
       ended(data.ended_badly),
       h("h2", {}, "In the terminal"), command("sabath status --watch"));

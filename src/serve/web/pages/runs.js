@@ -82,6 +82,7 @@ export function runs(page) {
       shown = data;
       render();
     } catch (error) {
+      if (asked !== version) return;  // of a selection that has been changed since
       if (error.status === 0 || error.status === 401 || error.status === 503) throw error;
       problem.hidden = false;
       problem.textContent = error.message + (error.hint ? "; " + error.hint : "");
