@@ -2,6 +2,7 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/text/redact.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/base/tree_digest.hpp>
 #include <sabath/collect/number_text.hpp>
 #include <sabath/home/batch_bundle.hpp>
@@ -34,6 +35,37 @@ fs::path run_beside(const fs::path& run_directory, const std::string& id) {
   return home::Folders{.home = run_directory.parent_path().parent_path()}.run(id);
 }
 
+/// Whether the run is of a command without a recipe.
+bool is_direct(const spec::RunPlan& plan) {
+  return !plan.stages.empty() && plan.stages.front().working_directory.has_value();
+}
+
+/// The command of a run without a recipe. It starts where it did then, among the user's own files.
+/// Throws Error{not_found|integrity} where that folder, or a source in it, is not what it was.
+/// `kept`: the sources of then.
+DirectCommand command_of(const spec::RunPlan& plan, const fs::path& kept) {
+  const spec::PlannedStage& stage = plan.stages.front();
+  DirectCommand command{stage.argv, stage.working_directory.value()};
+  const std::string place = base::printable(command.directory.string());
+  std::error_code code;
+  if (!fs::is_directory(command.directory, code)) {
+    throw Error(ErrorKind::not_found,
+                place + ": the folder is gone, and a command without a recipe runs in it",
+                "bring the folder back, or make a recipe: 'sabath init " + plan.run_id + "'");
+  }
+  if (!fs::is_directory(kept, code)) return command;
+  for (const base::TreeFile& file : base::list_tree(kept)) {
+    const auto now = base::read_file_if_exists(command.directory / file.path);
+    if (now && *now == base::read_file(kept / file.path)) continue;
+    throw Error(ErrorKind::integrity,
+                place + "/" + base::printable(file.path) +
+                    (now ? ": is not what it was" : ": is gone") +
+                    ", and a command without a recipe runs what is there",
+                "bring it back as it was: the run keeps it in 'code.tar.gz' of its folder");
+  }
+  return command;
+}
+
 /// Source of a run's code: what it kept, else the commit with its diff from the user's repository.
 /// Else the recipe's folder of today, if it is what it was then.
 class OriginalSource {
@@ -56,7 +88,8 @@ class OriginalSource {
   /// the code is gone, and Error{integrity} where only other code is there.
   fs::path put() {
     const bool is_kept = record_.code_state && !record_.code_state->kept.empty();
-    if (is_kept && !provenance::names_surroundings(recipe_)) {
+    const bool is_whole = is_direct(plan_) || !provenance::names_surroundings(recipe_);
+    if (is_kept && is_whole) {
       unpack(folder_);
       return checked(fs::canonical(folder_));
     }
@@ -377,6 +410,7 @@ RunRequest repeat_run(const fs::path& run_directory,
   const fs::path code = plan.environment_from ? folder / "code" : folder;
   base::make_directories(code);
   request.recipe.directory = OriginalSource(files, record, request.recipe, code, tools).put();
+  if (is_direct(plan)) request.command = command_of(plan, request.recipe.directory / "code");
   if (plan.environment_from) {
     take_environment(*plan.environment_from, run_directory, folder / "environment", tools, request);
   }

@@ -59,6 +59,12 @@ struct StudyPart {
   base::Durability durability = base::Durability::durable;
 };
 
+/// A command that is run without a recipe.
+struct DirectCommand {
+  std::vector<std::string> words{};
+  std::filesystem::path directory{};  ///< where it starts, and whose repository counts
+};
+
 /// What a user asked of one run.
 struct RunRequest {
   spec::Recipe recipe{};
@@ -77,6 +83,8 @@ struct RunRequest {
   std::filesystem::path reference{};
   /// Words of the `sabath` command that asks for the run; empty: those of `run`.
   std::vector<std::string> again{};
+  /// The recipe was made of this command; nothing: it is a user's.
+  std::optional<DirectCommand> command{};
   Placement placement{};
   Repetition repetition{};
   StudyPart study{};

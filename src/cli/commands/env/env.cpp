@@ -318,10 +318,12 @@ void env_enter(const EnterOptions& options) {
 std::vector<std::string> shielded_arguments(int argc, char** argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
   const auto mark = std::ranges::find(words, "--");
+  const auto verb = std::find_if(
+      words.begin(), mark, [](const std::string& word) { return !word.starts_with('-'); });
   const auto group = std::find(words.begin(), mark, "env");
-  const bool is_command = std::find(group, mark, "exec") != mark ||
-                          std::find(group, mark, "enter") != mark ||
-                          std::find(words.begin(), mark, "--rank") != mark;
+  const bool is_command =
+      (verb != mark && *verb == "run") || std::find(group, mark, "exec") != mark ||
+      std::find(group, mark, "enter") != mark || std::find(words.begin(), mark, "--rank") != mark;
   if (mark == words.end() || !is_command) return words;
   for (auto word = mark + 1; word != words.end(); ++word)
     word->insert(0, 1, shield);
