@@ -3,6 +3,7 @@
 #include "arrays/value_differences.hpp"
 
 #include <sabath/spec/run_record.hpp>
+#include <sabath/spec/script_recipe.hpp>
 #include <sabath/spec/shown_value.hpp>
 
 #include <fmt/format.h>

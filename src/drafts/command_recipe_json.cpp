@@ -5,7 +5,7 @@
 #include <sabath/base/process/program.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/drafts/command_recipe.hpp>
-#include <sabath/spec/run_plan.hpp>
+#include <sabath/spec/script_recipe.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -55,8 +55,9 @@ CommandRecipe command_recipe(const std::vector<std::string>& words, const fs::pa
   std::vector<std::string> argv;
   for (const std::string& word : words)
     argv.push_back(as_template(word));
-  const ordered_json stage = {
-      {"name", command_stage}, {"run", argv}, {"variables", {{"PYTHONUNBUFFERED", "1"}}}};
+  const ordered_json stage = {{"name", std::string(spec::command_stage)},
+                              {"run", argv},
+                              {"variables", {{"PYTHONUNBUFFERED", "1"}}}};
   const ordered_json document = {
       {"schema", 1},
       {"name", recipe.name},

@@ -98,7 +98,7 @@ class StageCommand {
     command.argv =
         in_parallel(is_here ? env::see_local_prefixes(context_.program, context_.local, stage.argv)
                             : stage.argv);
-    command.working_directory = stage.working_directory.value_or((own / "work").string());
+    command.working_directory = own / "work";
     command.control_group = context_.control_group;
     command.mark = metrics_directory;
     command.stdout_path = own / "stdout.log";

@@ -102,7 +102,7 @@ std::string again_command(const RunRequest& request,
   Words argv = request.placement.site.empty() ? session_words(request) : Words{};
   if (request.command) {
     if (argv.empty()) argv.emplace_back("env");
-    argv.insert(argv.begin() + 1, {"-C", request.command->directory.string()});
+    argv.insert(argv.begin() + 1, {"-C", request.command->directory});
   }
   const Words program = program_words(folders);
   argv.insert(argv.end(), program.begin(), program.end());

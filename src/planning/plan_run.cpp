@@ -170,7 +170,7 @@ spec::CodeState keep_code(const RunRequest& request,
     take_over(*request.study.sibling, run_directory, state);
     return state;
   }
-  const fs::path& folder = request.command ? request.command->directory : request.recipe.directory;
+  const fs::path& folder = request.command ? fs::path(request.command->directory) : request.recipe.directory;
   if (!provenance::repository_around(folder)) return state;
   try {
     state.git = provenance::look_at_git(folder, run_directory / diff_name, processes, stop);
@@ -193,8 +193,10 @@ void resolve_stages(const RunRequest& request,
   plan.code = stage_template.code_items();
   for (const spec::Stage* stage : stages_of(request)) {
     plan.stages.push_back(stage_template.resolve(*stage));
-    if (request.command) plan.stages.back().working_directory = request.command->directory.string();
     home::refuse_secrets(plan.stages.back());
+    if (!request.command) continue;
+    const std::vector<std::string> place{"env", "-C", request.command->directory};
+    plan.stages.back().argv.insert(plan.stages.back().argv.begin(), place.begin(), place.end());
   }
 }
 

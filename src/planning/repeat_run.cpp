@@ -35,27 +35,32 @@ fs::path run_beside(const fs::path& run_directory, const std::string& id) {
   return home::Folders{.home = run_directory.parent_path().parent_path()}.run(id);
 }
 
-/// Whether the run is of a command without a recipe.
-bool is_direct(const spec::RunPlan& plan) {
-  return !plan.stages.empty() && plan.stages.front().working_directory.has_value();
+/// The command of a run without a recipe; nothing: it has one.
+std::optional<spec::DirectCommand> direct_command(const spec::RunPlan& plan) {
+  constexpr std::size_t before = 3;  // "env", "-C" and the folder
+  if (plan.stages.size() != 1 || plan.stages.front().name != spec::command_stage ||
+      !plan.parameters.contains(std::string(spec::words_parameter)))
+    return std::nullopt;
+  const std::vector<std::string>& argv = plan.stages.front().argv;
+  if (argv.size() <= before || argv[1] != "-C") return std::nullopt;
+  return spec::DirectCommand{{argv.begin() + before, argv.end()}, argv[2]};
 }
 
-/// The command of a run without a recipe. It starts where it did then, among the user's own files.
-/// Throws Error{not_found|integrity} where that folder, or a source in it, is not what it was.
-/// `kept`: the sources of then.
-DirectCommand command_of(const spec::RunPlan& plan, const fs::path& kept) {
-  const spec::PlannedStage& stage = plan.stages.front();
-  DirectCommand command{stage.argv, stage.working_directory.value()};
-  const std::string place = base::printable(command.directory.string());
+/// Throws Error{not_found|integrity} where the folder in which the command runs, or a source in it,
+/// is not what it was. `kept`: the sources of then.
+void check_folder_of(const spec::DirectCommand& command,
+                     const std::string& run_id,
+                     const fs::path& kept) {
+  const std::string place = base::printable(command.directory);
   std::error_code code;
   if (!fs::is_directory(command.directory, code)) {
     throw Error(ErrorKind::not_found,
                 place + ": the folder is gone, and a command without a recipe runs in it",
-                "bring the folder back, or make a recipe: 'sabath init " + plan.run_id + "'");
+                "bring the folder back, or make a recipe: 'sabath init " + run_id + "'");
   }
-  if (!fs::is_directory(kept, code)) return command;
+  if (!fs::is_directory(kept, code)) return;
   for (const base::TreeFile& file : base::list_tree(kept)) {
-    const auto now = base::read_file_if_exists(command.directory / file.path);
+    const auto now = base::read_file_if_exists(fs::path(command.directory) / file.path);
     if (now && *now == base::read_file(kept / file.path)) continue;
     throw Error(ErrorKind::integrity,
                 place + "/" + base::printable(file.path) +
@@ -63,7 +68,6 @@ DirectCommand command_of(const spec::RunPlan& plan, const fs::path& kept) {
                     ", and a command without a recipe runs what is there",
                 "bring it back as it was: the run keeps it in 'code.tar.gz' of its folder");
   }
-  return command;
 }
 
 /// Source of a run's code: what it kept, else the commit with its diff from the user's repository.
@@ -88,7 +92,7 @@ class OriginalSource {
   /// the code is gone, and Error{integrity} where only other code is there.
   fs::path put() {
     const bool is_kept = record_.code_state && !record_.code_state->kept.empty();
-    const bool is_whole = is_direct(plan_) || !provenance::names_surroundings(recipe_);
+    const bool is_whole = direct_command(plan_) || !provenance::names_surroundings(recipe_);
     if (is_kept && is_whole) {
       unpack(folder_);
       return checked(fs::canonical(folder_));
@@ -410,7 +414,9 @@ RunRequest repeat_run(const fs::path& run_directory,
   const fs::path code = plan.environment_from ? folder / "code" : folder;
   base::make_directories(code);
   request.recipe.directory = OriginalSource(files, record, request.recipe, code, tools).put();
-  if (is_direct(plan)) request.command = command_of(plan, request.recipe.directory / "code");
+  request.command = direct_command(plan);
+  if (request.command)
+    check_folder_of(*request.command, record.run_id, request.recipe.directory / "code");
   if (plan.environment_from) {
     take_environment(*plan.environment_from, run_directory, folder / "environment", tools, request);
   }

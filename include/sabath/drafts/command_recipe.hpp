@@ -14,9 +14,6 @@ struct CommandRecipe {
   std::vector<std::filesystem::path> sources{};
 };
 
-/// Name of the one stage of such a recipe.
-inline constexpr const char* command_stage = "command";
-
 /// Makes the recipe of a command that starts in `folder`. Reads the scripts that its words name.
 /// Throws Error{storage} where one cannot be read.
 CommandRecipe command_recipe(const std::vector<std::string>& words,

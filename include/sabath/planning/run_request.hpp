@@ -3,6 +3,7 @@
 #include <sabath/base/file.hpp>
 #include <sabath/spec/recipe.hpp>
 #include <sabath/spec/run_plan.hpp>
+#include <sabath/spec/script_recipe.hpp>
 
 #include <cstdint>
 #include <filesystem>
@@ -59,12 +60,6 @@ struct StudyPart {
   base::Durability durability = base::Durability::durable;
 };
 
-/// A command that is run without a recipe.
-struct DirectCommand {
-  std::vector<std::string> words{};
-  std::filesystem::path directory{};  ///< where it starts, and whose repository counts
-};
-
 /// What a user asked of one run.
 struct RunRequest {
   spec::Recipe recipe{};
@@ -84,7 +79,7 @@ struct RunRequest {
   /// Words of the `sabath` command that asks for the run; empty: those of `run`.
   std::vector<std::string> again{};
   /// The recipe was made of this command; nothing: it is a user's.
-  std::optional<DirectCommand> command{};
+  std::optional<spec::DirectCommand> command{};
   Placement placement{};
   Repetition repetition{};
   StudyPart study{};

@@ -59,16 +59,9 @@ struct PlannedStage {
   std::optional<bool> checkpoint{};       ///< as in Stage; nothing: it does not
   /// Files that its working folder gets first: name -> text.
   std::optional<std::map<std::string, std::string>> files{};
-  /// Where its command starts; nothing: in the stage's own working folder.
-  std::optional<std::string> working_directory{};
 
   bool operator==(const PlannedStage&) const = default;
 };
-
-/// Fixed parameters of a command that is run without a recipe: its words, and (with a number after
-/// it from the second on) each script that they name, with its digest.
-inline constexpr std::string_view words_parameter = "words";
-inline constexpr std::string_view script_parameter = "script";
 
 /// When the environment's files were seen to be nobody else's to change.
 struct TrustSeen {

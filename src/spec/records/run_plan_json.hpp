@@ -26,9 +26,6 @@ void describe(Io& io, FieldRef<Io, PlannedStage> stage) {
   SABATH_FIELDS(io, stage, name, needs, cache, argv, argv_template, outputs, resources);
   SABATH_FIELDS(io, stage, code_copy_from, environment, key_items, retry, variant, not_due);
   SABATH_FIELDS(io, stage, parallel, checkpoint, files);
-  io("working_directory",
-     stage.working_directory,
-     "where the command of a run without a recipe starts; absent: in the stage's working folder");
 }
 
 SABATH_DESCRIBE(TrustSeen, boot, uptime_s);

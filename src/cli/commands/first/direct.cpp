@@ -6,9 +6,11 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/text/pieces.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/drafts/command_recipe.hpp>
 #include <sabath/home/run_logs.hpp>
+#include <sabath/spec/script_recipe.hpp>
 
 #include <array>
 #include <chrono>
@@ -53,7 +55,7 @@ class CommandEcho {
     }
   }
   static home::RunLogs::Choice choice(bool errors) {
-    return {drafts::command_stage, errors, false};
+    return {std::string(spec::command_stage), errors, false};
   }
   static void show(home::RunLogs& logs, int to) {
     for (std::string text = logs.more(); !text.empty(); text = logs.more()) {
@@ -135,9 +137,8 @@ void show_outcome(const execution::RunOutcome& outcome, Workspace& workspace) {
     return;
   }
   // stdout is the command's own.
-  std::string text = outcome_answer(outcome);
-  if (text.ends_with('\n')) text.pop_back();
-  workspace.observer().note(text);
+  for (const std::string_view line : base::split(outcome_answer(outcome), '\n'))
+    workspace.observer().note(line);
 }
 
 }  // namespace
@@ -162,7 +163,7 @@ int run_direct(const RunOptions& options, Workspace& workspace) {
   of_recipe.recipe = (place.path() / "recipe.json").string();
   of_recipe.command.clear();
   planning::RunRequest request = request_from(of_recipe, workspace);
-  request.command = planning::DirectCommand{words, folder};
+  request.command = spec::DirectCommand{words, folder.string()};
   if (options.dry_run)
     return show_dry_run(of_recipe, request, points_of(of_recipe, request), workspace);
   set_place(options, request, workspace);
