@@ -35,17 +35,6 @@ fs::path run_beside(const fs::path& run_directory, const std::string& id) {
   return home::Folders{.home = run_directory.parent_path().parent_path()}.run(id);
 }
 
-/// The command of a run without a recipe; nothing: it has one.
-std::optional<spec::DirectCommand> direct_command(const spec::RunPlan& plan) {
-  constexpr std::size_t before = 3;  // "env", "-C" and the folder
-  if (plan.stages.size() != 1 || plan.stages.front().name != spec::command_stage ||
-      !plan.parameters.contains(std::string(spec::words_parameter)))
-    return std::nullopt;
-  const std::vector<std::string>& argv = plan.stages.front().argv;
-  if (argv.size() <= before || argv[1] != "-C") return std::nullopt;
-  return spec::DirectCommand{{argv.begin() + before, argv.end()}, argv[2]};
-}
-
 /// Throws Error{not_found|integrity} where the folder in which the command runs, or a source in it,
 /// is not what it was. `kept`: the sources of then.
 void check_folder_of(const spec::DirectCommand& command,
@@ -402,6 +391,16 @@ void take_environment(const std::string& run_id,
 }
 
 }  // namespace
+
+std::optional<spec::DirectCommand> direct_command(const spec::RunPlan& plan) {
+  constexpr std::size_t before = 3;  // "env", "-C" and the folder
+  if (plan.stages.size() != 1 || plan.stages.front().name != spec::command_stage ||
+      !plan.parameters.contains(std::string(spec::words_parameter)))
+    return std::nullopt;
+  const std::vector<std::string>& argv = plan.stages.front().argv;
+  if (argv.size() <= before || argv[1] != "-C") return std::nullopt;
+  return spec::DirectCommand{{argv.begin() + before, argv.end()}, argv[2]};
+}
 
 RunRequest repeat_run(const fs::path& run_directory,
                       const fs::path& folder,

@@ -3,6 +3,7 @@
 #include <sabath/spec/asset.hpp>
 #include <sabath/spec/recipe.hpp>
 
+#include <string>
 #include <string_view>
 #include <vector>
 
