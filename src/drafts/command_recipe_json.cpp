@@ -21,7 +21,7 @@ using nlohmann::ordered_json;
 /// Digits of a digest that tell two scripts apart.
 constexpr std::size_t shown_digits = 32;
 
-/// A word as a template: its braces are no placeholders.
+/// A word as a template: its braces stand for themselves.
 std::string as_template(const std::string& word) {
   std::string text;
   for (const char c : word) {

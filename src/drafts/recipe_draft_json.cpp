@@ -57,7 +57,7 @@ std::string parameter_name(const std::string& option) {
   return name;
 }
 
-/// The value that the text of a command line has; a text where it is no number.
+/// The value that the text of a command line has; null where it has another type.
 ordered_json value_of(const std::string& type, const std::string& text) {
   const ordered_json parsed = ordered_json::parse(text, nullptr, false);
   if (type == "int" && parsed.is_number_integer()) return parsed;
@@ -289,7 +289,7 @@ RecipeDraft draft_recipe(const DraftRequest& request,
     parts.argv.push_back(as_template(word));
   if (!given.rest().empty())
     parts.guesses.push_back(
-        fmt::format("words that are no parameter: {}", fmt::join(given.rest(), " ")));
+        fmt::format("words beside the parameters: {}", fmt::join(given.rest(), " ")));
   add_metrics(request, facts, parts);
   note_written(request, parts);
 

@@ -4,6 +4,7 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/text/text_table.hpp>
+#include <sabath/drafts/lesson.hpp>
 
 #include <filesystem>
 #include <iostream>
@@ -29,23 +30,6 @@ struct Lesson {
   std::vector<std::string> words;  ///< after `sabath`, but for "cat"
   int status = exit_done;          ///< that the command must have
 };
-
-constexpr const char* script = R"(import argparse, os, random
-
-parser = argparse.ArgumentParser()
-parser.add_argument("--rate", type=float, default=0.1, help="learning rate")
-parser.add_argument("--epochs", type=int, default=5)
-arguments = parser.parse_args()
-
-random.seed(int(os.environ.get("SABATH_SEED", "0")))
-data = [(x, 3 * x + random.gauss(0, 0.1)) for x in (random.random() for _ in range(200))]
-weight = random.random()
-for epoch in range(arguments.epochs):
-    for x, y in data:
-        weight -= arguments.rate * (weight * x - y) * x
-    loss = sum((weight * x - y) ** 2 for x, y in data) / len(data)
-    print(f"epoch: {epoch} loss: {loss:.6f}")
-)";
 
 std::vector<Lesson> lessons() {
   return {
@@ -73,7 +57,7 @@ class Classroom {
   explicit Classroom(Workspace& workspace)
       : workspace_(workspace), place_(fs::temp_directory_path(), "sabath-learn-") {
     base::make_directories(folder());
-    base::write_file_atomically(folder() / "train.py", script);
+    base::write_file_atomically(folder() / "train.py", drafts::lesson_script());
     workspace.remove_at_signal(place_.path());
     variables_ = base::current_environment();
     std::erase_if(variables_, [](const auto& one) { return one.first.starts_with("SABATH_"); });

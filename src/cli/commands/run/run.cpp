@@ -1,6 +1,5 @@
 #include "run.hpp"
 
-#include "commands/first/direct.hpp"
 #include "selected_runs.hpp"
 
 #include <sabath/analysis/whole_values.hpp>

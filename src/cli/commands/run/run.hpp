@@ -83,6 +83,11 @@ void note_single_lists(const RunOptions& options,
 /// --jobs as a number; 0: as many as fit. Throws Error{usage}.
 int jobs_of(const RunOptions& options);
 
+/// Whether the words after `run` are a command, after "--".
+bool is_direct(const RunOptions& options);
+/// `run -- COMMAND`: records a run of a command without a recipe. Returns the exit status.
+int run_direct(const RunOptions& options, Workspace& workspace);
+
 /// Binds one run of this machine to a part of it.
 void set_place(const RunOptions& options, planning::RunRequest& request, Workspace& workspace);
 

@@ -1,7 +1,6 @@
-#include "direct.hpp"
-
 #include "commands/env/env.hpp"
 #include "exit_status.hpp"
+#include "run.hpp"
 #include "selected_runs.hpp"
 
 #include <sabath/base/error.hpp>
