@@ -13,6 +13,7 @@
 
 #include <array>
 #include <chrono>
+#include <exception>
 #include <filesystem>
 #include <optional>
 #include <thread>
@@ -47,7 +48,7 @@ class CommandEcho {
         if (!errors) errors.emplace(directory_, choice(true));
         show(*output, to);
         show(*errors, STDERR_FILENO);
-      } catch (const base::Error&) {
+      } catch (const std::exception&) {
         // The plan is not written yet, or the logs cannot be read: 'sabath logs' says why.
       }
       if (!is_last) std::this_thread::sleep_for(between_looks);
