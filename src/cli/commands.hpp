@@ -49,7 +49,7 @@ Setup setup_list, setup_search, setup_show, setup_fetch, setup_verify, setup_env
     setup_report, setup_explain, setup_baseline, setup_check, setup_repro, setup_import,
     setup_export, setup_validate, setup_add, setup_tag, setup_untag, setup_note, setup_archive,
     setup_rm, setup_probe, setup_rank, setup_cache, setup_catalog, setup_completion, setup_doctor,
-    setup_help, setup_ask_library, setup_serve, setup_view;
+    setup_help, setup_ask_library, setup_serve, setup_view, setup_init, setup_learn;
 
 /// `env list`, which `list envs` is too.
 int list_environments(Workspace& workspace);

@@ -30,14 +30,14 @@ namespace sabath::cli {
 namespace {
 
 /// The only list of commands, in the order of `sabath --help`.
-constexpr std::array<Setup*, 38> commands{
-    setup_fetch,    setup_run,        setup_status,  setup_wait,    setup_logs,       setup_cancel,
-    setup_serve,    setup_view,       setup_collect, setup_compare, setup_rank,       setup_report,
-    setup_explain,  setup_baseline,   setup_check,   setup_repro,   setup_import,     setup_export,
-    setup_validate, setup_add,        setup_list,    setup_search,  setup_show,       setup_tag,
-    setup_untag,    setup_note,       setup_archive, setup_rm,      setup_verify,     setup_cache,
-    setup_env,      setup_probe,      setup_catalog, setup_doctor,  setup_completion, setup_help,
-    setup_exec,     setup_ask_library};
+constexpr std::array<Setup*, 40> commands{
+    setup_learn,      setup_init,   setup_fetch,    setup_run,        setup_status,  setup_wait,
+    setup_logs,       setup_cancel, setup_serve,    setup_view,       setup_collect, setup_compare,
+    setup_rank,       setup_report, setup_explain,  setup_baseline,   setup_check,   setup_repro,
+    setup_import,     setup_export, setup_validate, setup_add,        setup_list,    setup_search,
+    setup_show,       setup_tag,    setup_untag,    setup_note,       setup_archive, setup_rm,
+    setup_verify,     setup_cache,  setup_env,      setup_probe,      setup_catalog, setup_doctor,
+    setup_completion, setup_help,   setup_exec,     setup_ask_library};
 
 void tell(const std::string& message, const std::string& hint) {
   std::fputs(("sabath: error: " + base::message_text(message) + "\n").c_str(), stderr);

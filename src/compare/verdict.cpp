@@ -3,6 +3,7 @@
 #include "arrays/value_differences.hpp"
 
 #include <sabath/spec/run_record.hpp>
+#include <sabath/spec/script_recipe.hpp>
 #include <sabath/spec/shown_value.hpp>
 
 #include <fmt/format.h>
@@ -184,12 +185,24 @@ Judgement not_comparable(const std::vector<spec::FacetDifference>& forbidden) {
     if (value == spec::empty_value) return value;
     return value.empty() ? std::string("(absent)") : "'" + value + "'";
   };
-  const spec::FacetDifference& first = forbidden.front();
+  // Of commands without a recipe the words and scripts say more than the digest of all that.
+  const auto is_telling = [](const spec::FacetDifference& one) {
+    return one.facet == "parameters" &&
+           (one.item == spec::words_parameter || one.item.starts_with(spec::script_parameter));
+  };
+  const bool is_other = std::ranges::any_of(forbidden, [](const spec::FacetDifference& one) {
+    return one.facet == "recipe" && one.item == "definition";
+  });
+  auto telling = std::ranges::find_if(forbidden, is_telling);
+  if (telling == forbidden.end() || !is_other) telling = forbidden.begin();
+  const spec::FacetDifference& first = *telling;
   std::string reason = fmt::format("{} differs ({} in A, {} in B), which affects the result",
                                    name_of(first),
                                    quoted(first.a),
                                    quoted(first.b));
-  if (forbidden.size() == 2) reason += fmt::format("; so does {}", name_of(forbidden.back()));
+  const spec::FacetDifference& other =
+      &first == &forbidden.back() ? forbidden.front() : forbidden.back();
+  if (forbidden.size() == 2) reason += fmt::format("; so does {}", name_of(other));
   if (forbidden.size() > 2) reason += fmt::format("; so do {} others", forbidden.size() - 1);
   std::vector<std::string> across;
   for (const spec::FacetDifference& one : forbidden) {

@@ -100,6 +100,10 @@ std::string again_command(const RunRequest& request,
                           const home::Folders& folders) {
   // The jobs of a site get no variable of the session.
   Words argv = request.placement.site.empty() ? session_words(request) : Words{};
+  if (request.command) {
+    if (argv.empty()) argv.emplace_back("env");
+    argv.insert(argv.begin() + 1, {"-C", request.command->directory});
+  }
   const Words program = program_words(folders);
   argv.insert(argv.end(), program.begin(), program.end());
   if (!request.again.empty()) {
@@ -107,7 +111,8 @@ std::string again_command(const RunRequest& request,
     if (plan.variant) argv.insert(argv.end(), {"--variant", *plan.variant});
     return base::shown_command(argv);
   }
-  argv.insert(argv.end(), {"run", request.named.empty() ? request.recipe.name : request.named});
+  argv.emplace_back("run");
+  if (!request.command) argv.push_back(request.named.empty() ? request.recipe.name : request.named);
   if (!request.task.empty()) argv.insert(argv.end(), {"--task", request.task});
   for (const spec::Parameter& parameter : request.recipe.parameters) {
     const spec::ParameterValue& value = plan.parameters.at(parameter.name);
@@ -122,6 +127,10 @@ std::string again_command(const RunRequest& request,
     if (base::is_safe_name(tag)) argv.insert(argv.end(), {"--tag", tag});  // else no user's own
   }
   if (plan.seed.value) argv.insert(argv.end(), {"--seed", std::to_string(*plan.seed.value)});
+  if (request.command) {
+    argv.emplace_back("--");
+    argv.insert(argv.end(), request.command->words.begin(), request.command->words.end());
+  }
   return base::shown_command(argv);
 }
 

@@ -170,7 +170,7 @@ spec::CodeState keep_code(const RunRequest& request,
     take_over(*request.study.sibling, run_directory, state);
     return state;
   }
-  const fs::path& folder = request.recipe.directory;
+  const fs::path& folder = request.command ? fs::path(request.command->directory) : request.recipe.directory;
   if (!provenance::repository_around(folder)) return state;
   try {
     state.git = provenance::look_at_git(folder, run_directory / diff_name, processes, stop);
@@ -178,7 +178,8 @@ spec::CodeState keep_code(const RunRequest& request,
     if (error.kind() != ErrorKind::launch) throw;
     state.no_git = error.what();
   }
-  const bool stands_on_git = state.kept.empty() || provenance::names_surroundings(request.recipe);
+  const bool stands_on_git =
+      !request.command && (state.kept.empty() || provenance::names_surroundings(request.recipe));
   if (state.git && !state.git->commit.empty() && stands_on_git)
     keep_rest(request, run_directory, processes, stop, state);
   return state;
@@ -193,6 +194,9 @@ void resolve_stages(const RunRequest& request,
   for (const spec::Stage* stage : stages_of(request)) {
     plan.stages.push_back(stage_template.resolve(*stage));
     home::refuse_secrets(plan.stages.back());
+    if (!request.command) continue;
+    const std::vector<std::string> place{"env", "-C", request.command->directory};
+    plan.stages.back().argv.insert(plan.stages.back().argv.begin(), place.begin(), place.end());
   }
 }
 
@@ -365,6 +369,7 @@ spec::RunPlan plan_run(const RunRequest& request,
   plan.environment = environments.own;
   plan.launch = {{"launcher", placement.site.empty() ? "local" : placement.scheduler},
                  {"user", base::user_name()}};
+  if (request.command) plan.launch["isolated"] = "no";
   if (!placement.site.empty()) plan.launch["site"] = placement.site;
   if (!placement.batch.empty()) plan.batch = placement.batch;
   plan.cache_directory = folders.cache.string();

@@ -2,6 +2,7 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/text/redact.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/base/tree_digest.hpp>
 #include <sabath/collect/number_text.hpp>
 #include <sabath/home/batch_bundle.hpp>
@@ -49,6 +50,30 @@ fs::path run_beside(const fs::path& run_directory, const std::string& id) {
   return home::Folders{.home = run_directory.parent_path().parent_path()}.run(id);
 }
 
+/// Throws Error{not_found|integrity} where the folder in which the command runs, or a source in it,
+/// is not what it was. `kept`: the sources of then.
+void check_folder_of(const spec::DirectCommand& command,
+                     const std::string& run_id,
+                     const fs::path& kept) {
+  const std::string place = base::printable(command.directory);
+  std::error_code code;
+  if (!fs::is_directory(command.directory, code)) {
+    throw Error(ErrorKind::not_found,
+                place + ": the folder is gone, and a command without a recipe runs in it",
+                "bring the folder back, or make a recipe: 'sabath init " + run_id + "'");
+  }
+  if (!fs::is_directory(kept, code)) return;
+  for (const base::TreeFile& file : base::list_tree(kept)) {
+    const auto now = base::read_file_if_exists(fs::path(command.directory) / file.path);
+    if (now && *now == base::read_file(kept / file.path)) continue;
+    throw Error(ErrorKind::integrity,
+                place + "/" + base::printable(file.path) +
+                    (now ? ": is not what it was" : ": is gone") +
+                    ", and a command without a recipe runs what is there",
+                "bring it back as it was: the run keeps it in 'code.tar.gz' of its folder");
+  }
+}
+
 /// Source of a run's code: what it kept, else the commit with its diff from the user's repository.
 /// Else the recipe's folder of today, if it is what it was then.
 class OriginalSource {
@@ -71,7 +96,8 @@ class OriginalSource {
   /// the code is gone, and Error{integrity} where only other code is there.
   fs::path put() {
     const bool is_kept = record_.code_state && !record_.code_state->kept.empty();
-    if (is_kept && !provenance::names_surroundings(recipe_)) {
+    const bool is_whole = direct_command(plan_) || !provenance::names_surroundings(recipe_);
+    if (is_kept && is_whole) {
       unpack(folder_);
       return checked(fs::canonical(folder_));
     }
@@ -381,6 +407,16 @@ void take_environment(const std::string& run_id,
 
 }  // namespace
 
+std::optional<spec::DirectCommand> direct_command(const spec::RunPlan& plan) {
+  constexpr std::size_t before = 3;  // "env", "-C" and the folder
+  if (plan.stages.size() != 1 || plan.stages.front().name != spec::command_stage ||
+      !plan.parameters.contains(std::string(spec::words_parameter)))
+    return std::nullopt;
+  const std::vector<std::string>& argv = plan.stages.front().argv;
+  if (argv.size() <= before || argv[1] != "-C") return std::nullopt;
+  return spec::DirectCommand{{argv.begin() + before, argv.end()}, argv[2]};
+}
+
 RunRequest repeat_run(const fs::path& run_directory,
                       const fs::path& folder,
                       const RepeatTools& tools) {
@@ -393,6 +429,9 @@ RunRequest repeat_run(const fs::path& run_directory,
   const fs::path code = plan.environment_from ? folder / "code" : folder;
   base::make_directories(code);
   request.recipe.directory = OriginalSource(files, record, request.recipe, code, tools).put();
+  request.command = direct_command(plan);
+  if (request.command)
+    check_folder_of(*request.command, record.run_id, request.recipe.directory / "code");
   if (plan.environment_from) {
     take_environment(*plan.environment_from, run_directory, folder / "environment", tools, request);
   }

@@ -33,4 +33,10 @@ RunList list_runs(const RunListRequest& request,
                   const catalog::Catalog& catalog,
                   base::WallTime now);
 
+/// The table of runs with the columns that the user names, else the usual ones. The column of
+/// reasons is there only where some run has one.
+std::string runs_text(const std::vector<catalog::RunRow>& rows,
+                      const std::vector<std::string>& reasons,
+                      const std::vector<catalog::RunColumn>& columns);
+
 }  // namespace sabath::live

@@ -6,6 +6,7 @@
 #include <sabath/planning/run_request.hpp>
 
 #include <filesystem>
+#include <optional>
 #include <stop_token>
 
 namespace sabath::planning {
@@ -26,5 +27,8 @@ struct RepeatTools {
 RunRequest repeat_run(const std::filesystem::path& run_directory,
                       const std::filesystem::path& folder,
                       const RepeatTools& tools);
+
+/// The command of a run without a recipe, by its plan; nothing: the run has one.
+std::optional<spec::DirectCommand> direct_command(const spec::RunPlan& plan);
 
 }  // namespace sabath::planning

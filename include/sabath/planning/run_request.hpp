@@ -3,6 +3,7 @@
 #include <sabath/base/file.hpp>
 #include <sabath/spec/recipe.hpp>
 #include <sabath/spec/run_plan.hpp>
+#include <sabath/spec/script_recipe.hpp>
 
 #include <cstdint>
 #include <filesystem>
@@ -77,6 +78,8 @@ struct RunRequest {
   std::filesystem::path reference{};
   /// Words of the `sabath` command that asks for the run; empty: those of `run`.
   std::vector<std::string> again{};
+  /// The recipe was made of this command; nothing: it is a user's.
+  std::optional<spec::DirectCommand> command{};
   Placement placement{};
   Repetition repetition{};
   StudyPart study{};

@@ -3,6 +3,7 @@
 #include <sabath/spec/asset.hpp>
 #include <sabath/spec/recipe.hpp>
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -21,5 +22,18 @@ std::vector<ScriptArgument> arguments_of(const Asset& asset, std::string_view sc
 /// stage. The arguments are parameters, and the asset is the data set of role "asset". Throws as
 /// `arguments_of`.
 Recipe script_recipe(const Asset& asset, std::string_view script);
+
+/// Fixed parameters of the recipe that is made of a command without one: its words, and each script
+/// that they name, with its digest. From the second script on a number follows the name.
+inline constexpr std::string_view words_parameter = "words";
+inline constexpr std::string_view script_parameter = "script";
+/// Name of the one stage of such a recipe.
+inline constexpr std::string_view command_stage = "command";
+
+/// A command that is run without a recipe.
+struct DirectCommand {
+  std::vector<std::string> words{};
+  std::string directory{};  ///< where it starts, and whose repository counts
+};
 
 }  // namespace sabath::spec

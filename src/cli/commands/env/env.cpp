@@ -8,6 +8,7 @@
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/env/container_command.hpp>
 #include <sabath/home/run_files.hpp>
+#include <sabath/live/environment_text.hpp>
 
 #include <algorithm>
 #include <array>
@@ -23,17 +24,6 @@
 namespace sabath::cli {
 namespace {
 
-std::string built_text(const spec::BuiltEnvironment& environment) {
-  base::TextTable table({"layer", "kind", "key", "prefix"});
-  for (const spec::BuiltLayer& layer : environment.layers) {
-    table.add({layer.lock.name,
-               std::string(spec::to_string(layer.lock.kind)),
-               layer.lock.key.hex.substr(0, 16),
-               layer.prefix});
-  }
-  return environment.layers.empty() ? "the recipe needs no environment\n" : table.text();
-}
-
 int env_build(const EnvOptions& options, Workspace& workspace) {
   if (options.offline) workspace.stay_offline();
   const spec::Recipe recipe = workspace.documents().recipe(options.name);
@@ -43,7 +33,7 @@ int env_build(const EnvOptions& options, Workspace& workspace) {
       workspace.observer(),
       workspace.stop(),
       options.retry ? env::AfterFailure::retry : env::AfterFailure::refuse);
-  return answer_with(built, built_text(built), workspace);
+  return answer_with(built, live::built_text(built), workspace);
 }
 
 /// What is started for a command in an environment.
@@ -174,41 +164,6 @@ std::optional<spec::PackageLock> known_lock(const std::filesystem::path& path,
   }
 }
 
-std::string version_in(const std::optional<spec::PackageLock>& lock,
-                       const spec::PackageLayerLock& layer,
-                       const spec::PlatformPackages& platform,
-                       const std::string& package) {
-  const auto* const before = lock ? lock->find(layer.name, layer.request) : nullptr;
-  const auto* const packages =
-      before == nullptr ? nullptr : before->find(platform.platform, platform.python);
-  if (packages == nullptr) return {};
-  for (const spec::LockedPackage& one : packages->packages) {
-    if (one.name == package) return one.version;
-  }
-  return "-";
-}
-
-std::string lock_text(const spec::PackageLock& lock,
-                      const std::optional<spec::PackageLock>& before,
-                      const std::filesystem::path& path) {
-  std::string text;
-  for (const spec::PackageLayerLock& layer : lock.layers) {
-    for (const spec::PlatformPackages& platform : layer.platforms) {
-      base::TextTable table({{layer.name}, "version", "before", "file"});
-      for (const spec::LockedPackage& package : platform.packages) {
-        const std::string old = version_in(before, layer, platform, package.name);
-        table.add({package.name + (package.requested ? " *" : ""),
-                   package.version,
-                   old == package.version ? "" : old,
-                   package.file});
-      }
-      const std::string python = platform.python.empty() ? "" : " " + platform.python;
-      text += platform.platform + python + ", by " + platform.resolver + "\n" + table.text() + "\n";
-    }
-  }
-  return text + "* asked for by the recipe\nwrote " + base::printable(path.native()) + "\n";
-}
-
 /// As locks spell it, of the names that conda and containers have for platforms.
 std::string platform_called(const std::string& name) {
   static const std::map<std::string, std::string> others{{"linux-64", "linux-x86_64"},
@@ -242,7 +197,7 @@ int env_lock(const EnvOptions& options, Workspace& workspace) {
                       "run the command again: it keeps what the other one locked");
   }
   base::write_file_atomically(path, json_answer(*lock));
-  return answer_with(*lock, lock_text(*lock, before, path), workspace);
+  return answer_with(*lock, live::lock_text(*lock, before, path), workspace);
 }
 
 int env_fetch(const EnvOptions& options, Workspace& workspace) {
@@ -330,13 +285,6 @@ int env_gc(const EnvOptions& options, Workspace& workspace) {
 
 constexpr char shield = '\x01';
 
-std::string pack_text(const std::vector<env::PrefixImage>& images) {
-  base::TextTable table({"layer", "size", "image"});
-  for (const env::PrefixImage& image : images)
-    table.add({image.layer, base::format_bytes(image.size_bytes), image.path.string()});
-  return images.empty() ? "no layer of it has files to pack\n" : table.text();
-}
-
 int env_pack(const EnvOptions& options, Workspace& workspace) {
   const spec::Recipe recipe = workspace.documents().recipe(options.name);
   const auto built = workspace.environments().build(
@@ -348,7 +296,7 @@ int env_pack(const EnvOptions& options, Workspace& workspace) {
   workspace.environments().check_trusted(built);
   const auto images =
       env::pack_prefixes(built, workspace.processes(), workspace.observer(), workspace.stop());
-  return answer_with(images, pack_text(images), workspace);
+  return answer_with(images, live::pack_text(images), workspace);
 }
 
 struct EnterOptions {
@@ -370,10 +318,12 @@ void env_enter(const EnterOptions& options) {
 std::vector<std::string> shielded_arguments(int argc, char** argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
   const auto mark = std::ranges::find(words, "--");
+  const auto verb = std::find_if(
+      words.begin(), mark, [](const std::string& word) { return !word.starts_with('-'); });
   const auto group = std::find(words.begin(), mark, "env");
-  const bool is_command = std::find(group, mark, "exec") != mark ||
-                          std::find(group, mark, "enter") != mark ||
-                          std::find(words.begin(), mark, "--rank") != mark;
+  const bool is_command =
+      (verb != mark && *verb == "run") || std::find(group, mark, "exec") != mark ||
+      std::find(group, mark, "enter") != mark || std::find(words.begin(), mark, "--rank") != mark;
   if (mark == words.end() || !is_command) return words;
   for (auto word = mark + 1; word != words.end(); ++word)
     word->insert(0, 1, shield);

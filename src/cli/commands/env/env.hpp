@@ -26,8 +26,8 @@ struct EnvOptions {
   bool dry_run = false;
 };
 
-/// Returns the words of the command line. Those after "--" of `env exec`, `env enter` and `exec
-/// --rank` are marked. CLI11 takes a word such as "[a,b]" apart, but a command must get it
+/// Returns the words of the command line. Those after "--" of `run`, `env exec`, `env enter` and
+/// `exec --rank` are marked. CLI11 takes a word such as "[a,b]" apart, but a command must get it
 /// unchanged.
 std::vector<std::string> shielded_arguments(int argc, char** argv);
 std::vector<std::string> unshielded(std::vector<std::string> words);

@@ -4,6 +4,7 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/home/run_files.hpp>
+#include <sabath/live/environment_text.hpp>
 #include <sabath/spec/environment_spec.hpp>
 #include <sabath/spec/run_record.hpp>
 
@@ -11,9 +12,6 @@
 
 namespace sabath::cli {
 namespace {
-
-constexpr std::string_view package_label = "package.";
-
 /// What was found present otherwise than locked counts as well: by it two differ whose keys are
 /// one.
 spec::EnvironmentLock lock_of(const spec::BuiltEnvironment& built) {
@@ -89,71 +87,6 @@ int show_why(const EnvOptions& options, Workspace& workspace) {
     text += base::printable(difference) + "\n";
   return answer_with(
       found, found.empty() ? "nothing differs: the keys are the same\n" : text, workspace);
-}
-
-/// Labels with what they say, the labels as wide as the longest.
-class Lines {
- public:
-  void add(const std::string& label, const std::string& value) {
-    if (value.empty()) return;
-    lines_.emplace_back(label, value);
-    width_ = std::max(width_, label.size());
-  }
-  std::string text() const {
-    std::string text;
-    for (const auto& [label, value] : lines_)
-      text += "  " + label + std::string(width_ + 2 - label.size(), ' ') + base::printable(value) +
-              "\n";
-    return text;
-  }
-
- private:
-  std::vector<std::pair<std::string, std::string>> lines_{};
-  std::size_t width_ = 0;
-};
-
-std::string packages_text(const spec::LayerLock& lock) {
-  base::TextTable table({"  package", "version", "file"});
-  for (const auto& [name, value] : lock.facts) {
-    if (!name.starts_with(package_label)) continue;
-    const auto blank = value.find(' ');
-    table.add({"  " + name.substr(package_label.size()),
-               value.substr(0, blank),
-               value.substr(blank + 1).substr(0, 23)});
-  }
-  return table.empty() ? "" : table.text();
-}
-
-std::string entry_text(const EnvironmentReport& report) {
-  const env::EnvironmentEntry& entry = report.entry;
-  Lines lines;
-  lines.add("key", entry.lock.key.hex);
-  lines.add("prefix", entry.prefix.string());
-  if (entry.size.files > 0) {
-    lines.add("size",
-              base::format_bytes(entry.size.disk_bytes) + " in " +
-                  base::counted(entry.size.files, "file"));
-  }
-  lines.add("log", entry.log.string());
-  lines.add("built", entry.built);
-  lines.add("problem", entry.problem);
-  for (const std::string& drift : entry.drift)
-    lines.add("drift", drift);
-  for (const auto& [name, value] : entry.lock.facts) {
-    if (!name.starts_with(package_label)) lines.add(name, value);
-  }
-  for (const auto& [name, value] : entry.present) {
-    if (!name.starts_with("library.")) lines.add(name, value);
-  }
-  for (const std::string& user : entry.users)
-    lines.add("in use by", user);
-  for (const std::string& recipe : report.recipes)
-    lines.add("recipe", recipe);
-  if (!report.runs.empty()) {
-    lines.add("runs", std::to_string(report.runs.size()) + ", the last is " + report.runs.back());
-  }
-  return entry.lock.name + "  " + std::string(spec::to_string(entry.lock.kind)) + "  " +
-         entry.state + "\n" + lines.text() + packages_text(entry.lock);
 }
 
 /// The recipes whose environment has the layer, as they stand now. `shown` was found to have it.
@@ -236,7 +169,7 @@ int env_show(const EnvOptions& options, Workspace& workspace) {
     report.recipes = recipes_with(entry.lock, documents, recipe, workspace);
     report.runs = runs_with(entry.lock.key, workspace);
     report.entry = std::move(entry);
-    text += entry_text(report);
+    text += live::entry_text(report.entry, report.recipes, report.runs);
     reports.push_back(std::move(report));
   }
   return answer_with(reports, text, workspace);

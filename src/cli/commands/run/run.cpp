@@ -55,23 +55,12 @@ void check_site_options(const RunOptions& options) {
   }
 }
 
-/// Binds one run of this machine to a part of it.
-void set_place(const RunOptions& options, planning::RunRequest& request, Workspace& workspace) {
-  if (!options.cpus && !options.gpus) return;
-  const std::string option = options.cpus ? "--cpus" : "--gpus";
-  if (!options.on.empty()) {
-    throw usage_error(option + ": cannot be used with --on",
-                      "the recipe's 'resources' and the site decide what a job gets");
-  }
-  if (asks_for_study(options)) {
-    throw usage_error(option + ": works for one run only",
-                      "--jobs divides the machine among the runs of a study");
-  }
-  request.placement.slots =
-      planning::slots_of(options.cpus.value_or(0), options.gpus.value_or(0), workspace.processes());
-}
-
 int run_what_is_asked(const RunOptions& options, Workspace& workspace) {
+  if (is_direct(options)) return run_direct(options, workspace);
+  if (!options.command.empty()) {
+    throw usage_error("run: takes one recipe, and a command only after --",
+                      base::shown_command({"sabath", "run", "--", options.recipe}) + " ...");
+  }
   jobs_of(options);  // refuses what is not a number, of one run too
   if (!options.resume.empty()) {
     refuse_beside_resume(options);
@@ -112,6 +101,21 @@ std::string why_empty(const std::string& text) {
 }
 
 }  // namespace
+
+void set_place(const RunOptions& options, planning::RunRequest& request, Workspace& workspace) {
+  if (!options.cpus && !options.gpus) return;
+  const std::string option = options.cpus ? "--cpus" : "--gpus";
+  if (!options.on.empty()) {
+    throw usage_error(option + ": cannot be used with --on",
+                      "the recipe's 'resources' and the site decide what a job gets");
+  }
+  if (asks_for_study(options)) {
+    throw usage_error(option + ": works for one run only",
+                      "--jobs divides the machine among the runs of a study");
+  }
+  request.placement.slots =
+      planning::slots_of(options.cpus.value_or(0), options.gpus.value_or(0), workspace.processes());
+}
 
 planning::RunRequest request_from(const RunOptions& options, Workspace& workspace) {
   for (const std::string& tag : options.tags) {
@@ -248,9 +252,11 @@ std::string outcome_answer(const execution::RunOutcome& outcome) {
 }
 
 void setup_run(OptionParser& app, Action& action) {
-  auto [command, options] = add_command(app, action, "run", "run a recipe and record it", run_run);
+  auto [command, options] = add_command(
+      app, action, "run", "run a recipe, or a command after --, and record it", run_run);
   command.add_option(
       "recipe", options.recipe, "a recipe's name, or the path of its folder or document");
+  command.add_option("command", options.command, "after --: a command to run without a recipe");
   add_run_options(command, options);
   command.add_option("--perturb",
                      options.perturb,

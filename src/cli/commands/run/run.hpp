@@ -17,6 +17,7 @@ namespace sabath::cli {
 
 struct RunOptions {
   std::string recipe{};
+  std::vector<std::string> command{};  ///< further words of a command that has no recipe
   std::vector<std::string> set{};
   std::string parameters{};  ///< a file in the benchmark's own format
   std::optional<std::uint64_t> seed{};
@@ -81,6 +82,14 @@ void note_single_lists(const RunOptions& options,
 
 /// --jobs as a number; 0: as many as fit. Throws Error{usage}.
 int jobs_of(const RunOptions& options);
+
+/// Whether the words after `run` are a command, after "--".
+bool is_direct(const RunOptions& options);
+/// `run -- COMMAND`: records a run of a command without a recipe. Returns the exit status.
+int run_direct(const RunOptions& options, Workspace& workspace);
+
+/// Binds one run of this machine to a part of it.
+void set_place(const RunOptions& options, planning::RunRequest& request, Workspace& workspace);
 
 int show_dry_run(const RunOptions& options,
                  const planning::RunRequest& request,

@@ -4,6 +4,7 @@
 
 #include <sabath/base/clock.hpp>
 #include <sabath/batch/run_watch.hpp>
+#include <sabath/live/watch_text.hpp>
 
 #include <optional>
 #include <set>
@@ -12,8 +13,7 @@
 
 namespace sabath::cli {
 
-/// Follows a reason that does not pass by itself.
-inline constexpr const char* stays_so = ", which as a rule does not pass by itself";
+using live::stays_so;
 
 /// Without its numbers, which may differ each time the scheduler is asked.
 std::string kind_of_reason(const std::string& reason);

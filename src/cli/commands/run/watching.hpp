@@ -7,6 +7,7 @@
 #include <sabath/catalog/catalog.hpp>
 #include <sabath/live/answers.hpp>
 #include <sabath/live/study_text.hpp>
+#include <sabath/live/watch_text.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -74,14 +75,7 @@ AwaitedJob await_file(const std::vector<std::filesystem::path>& files,
 /// Cancels a job that may still go on, and says what became of that, for the end of a sentence.
 std::string cancel_job(const std::string& job, const spec::Site& site, Workspace& workspace);
 
-/// "20 runs: 3 ok, 4 running, 12 planned (waits: PENDING (Resources)), 1 not run".
-std::string counts_line(const std::vector<batch::WatchedRun>& runs, std::size_t left = 0);
 using live::counts_line;
-/// The counts of each study, or of some runs "of study X", and of the runs without one, and the
-/// runs that somebody should look at. Runs that wait for what usually does not pass by itself come
-/// first. All runs with `every`.
-std::string watch_text(const std::vector<batch::WatchedRun>& runs,
-                       bool every,
-                       const WatchedStudies& studies = {});
+using live::watch_text;
 
 }  // namespace sabath::cli
