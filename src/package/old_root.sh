@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # A folder to compile against: glibc 2.31 of Debian 11, with libraries of Debian 12 to link statically. Run on Debian 12, as root.
-#   old_root.sh FOLDER   makes FOLDER/root and FOLDER/c++, FOLDER/cc (the compiler for it); a second call is quick
+#   old_root.sh FOLDER   makes FOLDER/root, FOLDER/c++ and FOLDER/cc (the compilers for it), FOLDER/listed.txt (the static libraries);
+#                        a second call is quick
 # Debian 12's compiler works as it is: what its objects expect of a newer glibc stands in newer_glibc.c.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -43,28 +44,29 @@ bring() {
 }
 [ -e brought ] || bring
 
+lib=$root/usr/lib/x86_64-linux-gnu
+# Its start files and libraries before those of this system: those of glibc 2.34 and newer expect its other start.
 for tool in cc:gcc c++:g++; do
-  printf '#!/bin/sh\nexec %s-12 --sysroot=%s -B%s/lib "$@"\n' "${tool#*:}" "$root" "$top" >"${tool%:*}"
+  printf '#!/bin/sh\nexec %s-12 --sysroot=%s -B%s -L%s "$@"\n' "${tool#*:}" "$root" "$lib" "$lib" >"${tool%:*}"
   chmod 755 "${tool%:*}"
 done
 export CC="$top/cc" CXX="$top/c++" CFLAGS="-O2 -fPIC" CXXFLAGS="-O2 -fPIC"
 export PKG_CONFIG_SYSROOT_DIR=$root PKG_CONFIG_LIBDIR=$root/usr/lib/x86_64-linux-gnu/pkgconfig:$root/usr/lib/pkgconfig:$root/usr/share/pkgconfig
-lib=$root/usr/lib/x86_64-linux-gnu
 build() {
-  [ ! -e "lib/$1" ] || return 0
+  [ ! -e "built/$1" ] || return 0
   set +e
   (set -e && "build_$1") >"$1.log" 2>&1
   local status=$?
   set -e
   [ $status = 0 ] || { tail -20 "$1.log" >&2; exit 13; }
-  touch "lib/$1"
+  touch "built/$1"
 }
 
 # ours NAME MEMBERS...: what the linker finds as -lNAME is these static libraries.
 ours() { printf 'GROUP(%s)\n' "${*:2}" >"$lib/lib$1.so"; }
 
-mkdir -p lib
-"$CC" -O2 -fPIC -c "$here/newer_glibc.c" -o lib/newer_glibc.o
+mkdir -p built
+"$CC" -O2 -fPIC -c "$here/newer_glibc.c" -o newer_glibc.o
 
 build_fmt() { cd sources/fmtlib-*/ && "$CXX" $CXXFLAGS -std=c++20 -Iinclude -c src/format.cc src/os.cc && ar rcs "$lib/libfmt.a" format.o os.o; }
 build_spdlog() {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Packages of the checked-out commit, in build/package: package.sh [deb | tarball | wheel | pure | sbom | sums]...
 #   deb      for the Debian that this runs on
-#   tarball  for x86-64 Linux from glibc 2.31 on: built in a Debian 11 that debootstrap makes, as root
+#   tarball  for x86-64 Linux from glibc 2.31 on: on Debian 12, as root, since it is linked with the glibc of Debian 11
 #   wheel    the Python package with the program of the tarball
 #   pure     the Python package alone
 #   sbom     SPDX 2.3 of what the program of the package for Debian is linked with
@@ -28,8 +28,9 @@ cheap=(-DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON -DSABATH_TESTS=OFF)
 
 say() { printf '\n== %s\n' "$*"; }
 
-package_deb() {
-  say "building the package for Debian (build/deb)"
+# build_tree: the program, in build/deb.
+build_tree() {
+  say "building the program (build/deb)"
   local launcher=()
   ! command -v ccache >/dev/null || launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_C_COMPILER_LAUNCHER=ccache)
   LDFLAGS="-Wl,-z,relro,-z,now" \
@@ -37,6 +38,10 @@ package_deb() {
     -DCMAKE_INSTALL_PREFIX=/usr -DCMAKE_INSTALL_DOCDIR=share/doc/sabath "${launcher[@]}" >"$out/configure.log" 2>&1 ||
     { cat "$out/configure.log" >&2; exit 13; }
   cmake --build "$tree" -- --quiet
+}
+
+package_deb() {
+  build_tree
   rm -rf "$tree/_CPack_Packages"
   (cd "$tree" && cpack -G DEB -B "$out" >cpack.log) || { cat "$tree/cpack.log" >&2; exit 13; }
   rm -rf "$out/_CPack_Packages"
@@ -53,25 +58,23 @@ check_portable() {
   echo "$(basename "$program"): needs glibc ${highest#GLIBC_}"
 }
 
-# portable: the installed program for glibc 2.31, in build/package/portable.
+# portable: the installed program for glibc 2.31, in build/package/portable. What was compiled for Debian 12 is linked once more, with
+# static libraries and the older glibc.
 portable() {
-  local root=$out/old/root lib=$out/old/root/usr/lib/x86_64-linux-gnu
-  say "making what the tarball is compiled against (build/package/old)"
+  local lib=$out/old/root/usr/lib/x86_64-linux-gnu program=$out/portable/bin/sabath objects modules
   [ "$(id -u)" = 0 ] || { echo "package.sh: debootstrap needs root" >&2; exit 13; }
+  build_tree
+  say "making what the tarball is linked with (build/package/old)"
   "$here/old_root.sh" "$out/old"
-  say "building the program for glibc 2.31 (build/static)"
-  local launcher=()
-  ! command -v ccache >/dev/null || launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_C_COMPILER_LAUNCHER=ccache)
-  PKG_CONFIG_SYSROOT_DIR=$root PKG_CONFIG_LIBDIR=$lib/pkgconfig:$root/usr/lib/pkgconfig:$root/usr/share/pkgconfig \
-    LDFLAGS="-Wl,-z,relro,-z,now -Wl,--gc-sections -static-libstdc++ -static-libgcc $out/old/lib/newer_glibc.o" \
-    cmake -S . -B build/static -G Ninja "${cheap[@]}" -DCMAKE_C_COMPILER="$out/old/cc" -DCMAKE_CXX_COMPILER="$out/old/c++" \
-    -DCMAKE_SYSROOT="$root" -DCMAKE_FIND_ROOT_PATH="$root" -DCMAKE_FIND_ROOT_PATH_MODE_LIBRARY=ONLY \
-    -DCMAKE_FIND_ROOT_PATH_MODE_INCLUDE=ONLY -DCMAKE_FIND_ROOT_PATH_MODE_PACKAGE=ONLY -DHDF5_C_COMPILER_EXECUTABLE=NOTFOUND \
-    -DHDF5_ROOT="$lib/hdf5/serial" -DHDF5_NO_FIND_PACKAGE_CONFIG_FILE=ON \
-    -DCMAKE_INSTALL_PREFIX=/ "${launcher[@]}" >"$out/static.configure.log" 2>&1 || { cat "$out/static.configure.log" >&2; exit 13; }
-  cmake --build build/static -- --quiet
   rm -rf "$out/portable"
-  DESTDIR=$out/portable cmake --install build/static --strip >/dev/null
+  cmake --install "$tree" --prefix "$out/portable" >/dev/null
+  mapfile -t objects < <(find "$tree/src/cli" -name '*.o' | LC_ALL=C sort)
+  mapfile -t modules < <(find "$tree/src" -name '*.a' | LC_ALL=C sort)
+  "$out/old/c++" -O2 -static-libstdc++ -static-libgcc -Wl,-z,relro,-z,now,--gc-sections "-Wl,--disable-new-dtags,-rpath,\$ORIGIN/sabath-lib" \
+    -o "$program" "${objects[@]}" -Wl,--start-group "${modules[@]}" -Wl,--end-group "$out/old/newer_glibc.o" \
+    -lspdlog -lfmt -lSQLiteCpp -lsqlite3 -lcurl -larchive -lhwloc -lxxhash -lpcre2-8 -lyaml-cpp "$lib/hdf5/serial/libhdf5.so" \
+    -lcrypto -lz -lm -ldl -lpthread
+  strip "$program"
   chmod -R u=rwX,go=rX "$out/portable"
   local licences=$out/portable/share/doc/sabath/licences name
   mkdir -p "$licences"
@@ -81,11 +84,17 @@ portable() {
   for name in "$out"/old/sources/*/debian/copyright; do
     cp "$name" "$licences/$(basename "$(dirname "$(dirname "$name")")" | sed 's/-[0-9].*//')"
   done
-  check_portable "$out/portable/bin/sabath"
+  check_portable "$program"
+}
+
+made_portable=
+portable_once() {
+  [ -n "$made_portable" ] || portable
+  made_portable=1
 }
 
 package_tarball() {
-  [ -x "$out/portable/bin/sabath" ] && [ -n "${made_portable:-}" ] || { portable && made_portable=1; }
+  portable_once
   local name=sabath-$version-linux-x86_64
   LC_ALL=C tar -C "$out/portable" --transform "s,^\.,$name," --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner \
     --format=gnu -cf - . | gzip -9n >"$out/$name.tar.gz"
@@ -94,7 +103,7 @@ package_tarball() {
 }
 
 package_wheel() {
-  [ -x "$out/portable/bin/sabath" ] && [ -n "${made_portable:-}" ] || { portable && made_portable=1; }
+  portable_once
   python3 "$here/wheel.py" "$out" "$out/portable" manylinux_2_31_x86_64
 }
 
