@@ -50,7 +50,7 @@ for tool in cc:gcc c++:g++; do
   printf '#!/bin/sh\nexec %s-12 --sysroot=%s -B%s -L%s "$@"\n' "${tool#*:}" "$root" "$lib" "$lib" >"${tool%:*}"
   chmod 755 "${tool%:*}"
 done
-export CC="$top/cc" CXX="$top/c++" CFLAGS="-O2 -fPIC" CXXFLAGS="-O2 -fPIC"
+export CC="$top/cc" CXX="$top/c++" CFLAGS="-O2 -fPIC -ffile-prefix-map=$top/=" CXXFLAGS="-O2 -fPIC -ffile-prefix-map=$top/="
 export PKG_CONFIG_SYSROOT_DIR=$root PKG_CONFIG_LIBDIR=$root/usr/lib/x86_64-linux-gnu/pkgconfig:$root/usr/lib/pkgconfig:$root/usr/share/pkgconfig
 build() {
   [ ! -e "built/$1" ] || return 0
@@ -82,7 +82,7 @@ own_cmake=(-G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_SYSROOT="$root" -DCMAKE_I
 build_curl() {
   cmake -S sources/curl-*/ -B sources/curl "${own_cmake[@]}" -DBUILD_CURL_EXE=OFF -DCURL_USE_OPENSSL=ON -DOPENSSL_USE_STATIC_LIBS=ON \
     -DUSE_NGHTTP2=ON -DUSE_LIBIDN2=ON -DCURL_DISABLE_LDAP=ON -DCURL_DISABLE_LDAPS=ON -DCURL_USE_LIBPSL=OFF -DCURL_USE_LIBSSH2=OFF \
-    -DCURL_CA_BUNDLE=/etc/ssl/certs/ca-certificates.crt -DCURL_CA_PATH=none -DCMAKE_C_STANDARD_LIBRARIES="-lunistring -ldl -lpthread"
+    -DCURL_CA_BUNDLE=/etc/ssl/certs/ca-certificates.crt -DCURL_CA_PATH=none -DRANDOM_FILE=/dev/urandom -DCMAKE_C_STANDARD_LIBRARIES="-lunistring -ldl -lpthread"
   ninja -C sources/curl && DESTDIR=$root cmake --install sources/curl
 }
 build_hwloc() {
