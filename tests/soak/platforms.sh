@@ -105,7 +105,7 @@ package_in() {
   printf '%s\n' "$said"
   # What it says is installed, until it says nothing more.
   for _ in 1 2 3 4 5 6; do
-    packages=$(sed -n 's/.*apt install \([^),;]*\)[),;].*/\1/p' <<<"$said" | head -1)
+    packages=$(tr -s ' \n' ' ' <<<"$said" | grep -o 'apt install [a-z0-9+. -]*' | head -1 | sed 's/apt install //')
     [ -n "$packages" ] || break
     echo "installing $packages"
     inside "DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $packages" >>"$top/$part.log" 2>&1
