@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# sabath from a fresh clone: ./bootstrap.sh demo | test | build | site
+# sabath from a fresh clone: ./bootstrap.sh demo | test | build | package | site
 #   demo   build, then show the whole story on real input
 #   test   build the program as it is installed, and run every test of the modules and of the program
 #   build  just build: build/user/bin/sabath
+#   package [deb | tarball | wheel | pure | sbom | sums]...  packages of this commit, in build/package (docs/install.md)
 #   site   make the pages of docs into build/site/index.html; its generator comes from PyPI once
 # Missing distribution packages are installed as root or through sudo; otherwise the line to run is printed (exit 13).
 # A second call is quick and needs no network.
@@ -17,6 +18,7 @@ debian_test_packages=(catch2 libcpp-httplib-dev hdf5-tools gfortran openssl git 
   python3-venv mold curl wget aria2 rsync openssh-client openssh-server git-lfs globus-gass-copy-progs globus-gridftp-server-progs
   nginx lmod tcl openmpi-bin libopenmpi-dev autoconf automake podman runc skopeo catatonit busybox-static squashfs-tools
   slurmctld slurmd slurm-client slurmdbd munge mariadb-server-core mariadb-client-core libjemalloc2 chromium)
+debian_package_packages=(dpkg-dev file git python3)
 fedora_packages=(gcc-c++ cmake make ninja-build ccache pkgconf libcurl-devel openssl-devel sqlite-devel sqlitecpp-devel
   cli11-devel json-devel spdlog-devel fmt-devel hdf5-devel libarchive-devel zlib-devel hwloc-devel boost-devel xxhash-devel rapidjson-devel pcre2-devel yaml-cpp-devel)
 fedora_test_packages=(catch-devel cpp-httplib-devel gcc-gfortran openssl git python3 man-db clang-tools-extra
@@ -68,11 +70,12 @@ install_fedora() {
   as_root "dnf install -y ${missing[*]}"
 }
 
-# install_packages [test]: what a build needs, and the tests.
+# install_packages [test | package]: what a build needs, and the tests or the packages.
 install_packages() {
   if command -v dpkg-query >/dev/null; then
     install_debian "${debian_packages[@]}"
     [ "${1:-}" = test ] && install_debian "${debian_test_packages[@]}"
+    [ "${1:-}" = package ] && install_debian "${debian_package_packages[@]}"
   elif command -v rpm >/dev/null; then
     install_fedora "${fedora_packages[@]}"
     [ "${1:-}" = test ] && install_fedora "${fedora_test_packages[@]}"
@@ -196,9 +199,10 @@ case "${1:-}" in
   demo) demo ;;
   site) site ;;
   test) test_all "${@:2}" ;;
+  package) install_packages package && src/package/package.sh "${@:2}" ;;
   test-sanitized) test_sanitized "${@:2}" ;; # CI and developers
   *)
-    sed -n '2,8s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,9s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 esac

@@ -1,11 +1,11 @@
 # cmake --install: the binary, the shipped documents, the man page and completions, and what other codes compile: one header and
 # one source of Fortran.
 install(TARGETS sabath RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(DIRECTORY catalog recipes DESTINATION ${CMAKE_INSTALL_DATADIR}/sabath)
+install(DIRECTORY catalog recipes DESTINATION ${CMAKE_INSTALL_DATADIR}/sabath USE_SOURCE_PERMISSIONS)
 install(FILES include/sabath_log.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES src/fortran/sabath_log.f90 DESTINATION ${CMAKE_INSTALL_DATADIR}/sabath/fortran)
 install(DIRECTORY docs/formats docs/adding docs/how-to docs/explanation DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(FILES README.md LICENSE docs/ci.md docs/secrets.md docs/glossary.md docs/tutorial.md docs/supercell.md docs/python.md
+install(FILES README.md LICENSE CHANGELOG.md docs/ci.md docs/secrets.md docs/glossary.md docs/tutorial.md docs/supercell.md docs/python.md
   docs/logging.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # The man page and the completions are printed by the program itself, so they cannot disagree with it.

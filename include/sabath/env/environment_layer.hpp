@@ -102,6 +102,9 @@ class EnvironmentLayer {
   virtual std::map<std::string, std::string> resolve(const LayerContext& context) = 0;
   /// Returns true for kinds with a prefix that must be built.
   virtual bool has_prefix() const = 0;
+  /// Throws Error{environment} where programs that `build` starts are missing, and names all.
+  /// Called before a build, so that a missing program does not count as a failed build.
+  virtual void require_tools(const LayerContext& /*context*/) {}
   /// Builds into `build.prefix` and checks that the result has the identifying facts. Writes
   /// elsewhere only `build.work` and `build.log`. Returns what was used and is present, for the
   /// record only. Throws Error{environment} with the tail of the log and its path;

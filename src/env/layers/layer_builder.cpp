@@ -205,6 +205,7 @@ std::string LayerBuilder::build(const ResolvedLayer& wanted,
         "\"environments\": {\"trusted_owners\": ...} of the configuration names whom you "
         "trust");
   }
+  wanted.layer.require_tools(wanted.context);
   const KeyFolder folder = folder_of(wanted.lock);
   prepare(folder, wanted.lock, observer, after);
   const AttemptFolder attempt = folder.begin();

@@ -103,6 +103,19 @@ std::pair<std::optional<Tool>, std::string> find_compiler(const Language& langua
   return {std::nullopt, missing + "none of " + join(language.usual) + " is on PATH"};
 }
 
+/// Programs of the build system that are not on PATH, each of them also the name of its package.
+std::vector<std::string> missing_tools(const LayerContext& context, Toolchain& toolchain) {
+  const auto has = [&](const char* name) {
+    return toolchain.tool(name, context.variables).has_value();
+  };
+  const bool is_cmake = context.spec.build == "cmake";
+  std::vector<std::string> missing;
+  if (is_cmake && !has("cmake")) missing.emplace_back("cmake");
+  if (context.spec.build != "steps" && !(is_cmake && has("ninja")) && !has("make"))
+    missing.emplace_back("make");
+  return missing;
+}
+
 }  // namespace
 
 std::map<std::string, Tool> find_compilers(const LayerContext& context, Toolchain& toolchain) {
@@ -121,9 +134,27 @@ std::map<std::string, Tool> find_compilers(const LayerContext& context, Toolchai
     }
   }
   if (problems.empty()) return compilers;
+  // What the build would ask for next, in the same message.
+  for (const std::string& tool : missing_tools(context, toolchain)) {
+    problems.push_back(tool + " not found on PATH");
+    packages += " " + tool;
+  }
   throw_environment(place_of(context.spec.name) + ": " + join(problems),
                     "install what is missing (Debian: apt install" + packages +
                         "), load a module that has it, or set CC, CXX or FC");
+}
+
+void require_build_tools(const LayerContext& context, Toolchain& toolchain) {
+  std::vector<std::string> problems;
+  std::string packages;
+  for (const std::string& tool : missing_tools(context, toolchain)) {
+    problems.push_back(tool + " not found on PATH");
+    packages += " " + tool;
+  }
+  if (problems.empty()) return;
+  throw_environment(
+      place_of(context.spec.name) + ": " + join(problems),
+      "install what is missing (Debian: apt install" + packages + ") or load a module that has it");
 }
 
 Tool require_tool(const SourceBuild& build, const std::string& name) {

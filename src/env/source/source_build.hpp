@@ -54,6 +54,8 @@ std::vector<std::string> expand_step(const std::vector<std::string>& step,
                                      const std::map<std::string, std::string>& values,
                                      const std::string& place);
 
+/// Throws Error{environment} that names the missing programs of the build system.
+void require_build_tools(const LayerContext& context, Toolchain& toolchain);
 /// Returns a required tool. Throws Error{environment} without it.
 Tool require_tool(const SourceBuild& build, const std::string& name);
 /// Returns the number of parallel compilations: the limit, else the CPUs of this process.

@@ -236,6 +236,9 @@ class SourceLayer final : public EnvironmentLayer {
   }
 
   bool has_prefix() const override { return true; }
+  void require_tools(const LayerContext& context) override {
+    require_build_tools(context, toolchain_);
+  }
   std::map<std::string, std::string> build(const LayerBuild& build) override {
     require_not_stopped(build);
     const auto environment =

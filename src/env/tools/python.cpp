@@ -126,7 +126,8 @@ Python find_python(const LayerContext& context, base::ProcessRunner& processes, 
             (python ? " is " + python->version : std::string(" is not there"));
   }
   const std::string number = wanted.starts_with('/') || wanted.empty() ? "3" : wanted;
-  throw_environment(place_of(context.spec.name) + ": python " + base::printable(wanted) +
+  throw_environment(place_of(context.spec.name) + ": " +
+                        (wanted.empty() ? "python" : "python " + base::printable(wanted)) +
                         " not found: " + base::printable(seen),
                     "install it (Debian: apt install python" + number + " python" + number +
                         "-venv), or load a module that has it");

@@ -1,6 +1,7 @@
 #include "http_fetcher.hpp"
 
 #include "api_request.hpp"
+#include "certificates.hpp"
 #include "transfer/file_transfer.hpp"
 
 #include <cstdlib>
@@ -17,6 +18,7 @@ HttpFetcher::HttpFetcher(EngineOptions options, base::Clock& clock)
   // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing here changes the environment
   const char* const file = std::getenv("SSL_CERT_FILE");
   if (options_.ca_file.empty() && file != nullptr) options_.ca_file = file;
+  if (options_.ca_file.empty()) options_.ca_file = other_certificates();
 }
 
 Outcome HttpFetcher::fetch(const std::vector<std::string>& urls,

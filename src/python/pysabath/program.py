@@ -31,6 +31,14 @@ def find_program() -> Optional[str]:
     return shutil.which("sabath")
 
 
+def main() -> None:
+    """The script `sabath` of the wheel that has the program: becomes that program."""
+    import sys
+
+    program = str(Path(__file__).parent / "program" / "bin" / "sabath")
+    os.execv(program, ["sabath", *sys.argv[1:]])
+
+
 def require_program(what: str) -> str:
     """Returns the path of the program. Raises ProgramMissing, which says that `what` needs it."""
     found = find_program()

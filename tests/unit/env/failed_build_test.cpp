@@ -129,7 +129,7 @@ TEST_CASE("failed build: a missing compiler is named, with the remedy, before an
   CHECK(
       contains(error.what(), "environment layer 'code': c++ compiler not found: none of c++, g++"));
   CHECK(contains(error.what(), "fortran compiler not found: none of gfortran"));
-  CHECK(contains(error.hint(), "apt install g++ gfortran"));
+  CHECK(contains(error.hint(), "apt install g++ gfortran cmake make"));
   CHECK_FALSE(fs::exists(shop.cache()));
 
   shop.options.environment["CXX"] = "my-compiler -O2";
@@ -145,6 +145,8 @@ TEST_CASE("failed build: a missing cmake or make is named") {
   CHECK(error.kind() == base::ErrorKind::environment);
   CHECK(contains(error.what(), build + " not found on PATH"));
   CHECK(contains(error.hint(), "apt install " + build));
+  // Nothing was built that would have to be asked for again.
+  CHECK(shop.store().list().empty());
 }
 
 TEST_CASE(
