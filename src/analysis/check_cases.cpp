@@ -1,6 +1,8 @@
 #include <sabath/analysis/check_cases.hpp>
 #include <sabath/analysis/compare_pair.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/compare/baseline_verdict.hpp>
+#include <sabath/home/run_files.hpp>
 
 #include <fmt/format.h>
 
@@ -23,6 +25,13 @@ std::string where_apart(const spec::ItemComparison& item, const std::string& pai
   return fmt::format(
       "{}: {} against {} at {}", pair, first->text_b(), first->text_a(), first->where);
 }
+
+/// A run, and the folder of the run of its seed that it is held against.
+struct ReferencedRun {
+  const CheckSample* run = nullptr;
+  std::string reference_id{};
+  std::string reference{};
+};
 
 struct FoundCase {
   CheckCase found{};
@@ -138,6 +147,26 @@ CheckCase nothing_to_hold(const std::string& reason) {
   return one;
 }
 
+/// The runs whose seed a run of the baseline has that is in this home, with its files.
+std::vector<ReferencedRun> referenced_runs(const spec::BaselineEntry& entry,
+                                           const SampleGroup& group,
+                                           const catalog::Catalog& catalog) {
+  std::vector<ReferencedRun> found;
+  for (const CheckSample& run : group.runs) {
+    if (run.outputs.empty() || !run.run.seed) continue;
+    for (const spec::BaselineRun& reference : entry.runs) {
+      if (reference.seed != run.run.seed || reference.run_id == run.run.run_id) continue;
+      const auto rows = catalog.select("id=" + reference.run_id, {});
+      const bool is_here = rows.size() == 1 && rows.front().state == spec::RunState::ok &&
+                           std::filesystem::exists(home::RunFiles(rows.front().directory).record());
+      if (!is_here) continue;
+      found.push_back({&run, reference.run_id, rows.front().directory});
+      break;
+    }
+  }
+  return found;
+}
+
 int order(const CheckCase& one) {
   int rank = one.kind == CaseKind::run ? 2 : static_cast<int>(one.kind) - 1;
   if (one.counts_as() == Verdict::pass) rank += 10;
@@ -242,6 +271,8 @@ void add_agreement(const SampleGroup& group,
   }
 }
 
+namespace {
+
 void add_output_agreement(const std::vector<ReferencedRun>& runs,
                           std::optional<spec::Rung> require,
                           CheckGroup& checked) {
@@ -260,6 +291,49 @@ void add_output_agreement(const std::vector<ReferencedRun>& runs,
   drop_files_with_arrays(cases);
   for (auto& [name, one] : cases)
     checked.cases.push_back(std::move(one.found));
+}
+
+}  // namespace
+
+void judge_outputs(const spec::BaselineEntry& entry,
+                   const SampleGroup& group,
+                   std::optional<spec::Rung> require,
+                   const catalog::Catalog& catalog,
+                   CheckGroup& checked) {
+  std::set<std::string> names;
+  for (const CheckSample& run : group.runs)
+    names.insert(run.outputs.begin(), run.outputs.end());
+  if (names.empty()) return;
+  const bool has_rung = require || group.require || group.deterministic;
+  const auto runs =
+      has_rung ? referenced_runs(entry, group, catalog) : std::vector<ReferencedRun>{};
+  add_output_agreement(runs, require, checked);
+  const auto with_outputs = std::ranges::count_if(
+      group.runs, [](const CheckSample& run) { return !run.outputs.empty(); });
+  const auto left = static_cast<std::size_t>(with_outputs) - runs.size();
+  if (left == 0) return;
+  checked.notes.push_back(
+      fmt::format("outputs of {} are not judged: {}; a baseline has metrics only{}",
+                  base::counted(left, "run"),
+                  base::printable(fmt::format("{}", fmt::join(names, ", "))),
+                  has_rung ? ", and its run of the same seed is not in this home"
+                           : "; --require RUNG compares them with its run of the same seed"));
+}
+
+CheckCase incomplete_case(const catalog::RunRow& row) {
+  CheckCase one;
+  one.kind = CaseKind::run;
+  one.name = row.id;
+  one.wall_s = row.wall_s;
+  const bool is_bad = row.state == spec::RunState::failed || row.state == spec::RunState::stopped;
+  one.verdict = is_bad ? Verdict::fail : Verdict::inconclusive;
+  one.reason = fmt::format("the run is '{}'{}{}",
+                           spec::to_string(row.state),
+                           row.message.empty() ? "" : ": ",
+                           row.message);
+  if (row.state == spec::RunState::imported)
+    one.reason += "; it came from a table, which proves nothing of what was run";
+  return one;
 }
 
 void conclude(spec::CheckReport& report) {

@@ -1,12 +1,10 @@
 #include <sabath/analysis/check_cases.hpp>
 #include <sabath/analysis/check_samples.hpp>
 #include <sabath/app/check_runs.hpp>
-#include <sabath/base/text/pieces.hpp>
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/compare/baseline_verdict.hpp>
 #include <sabath/compare/speed.hpp>
 #include <sabath/home/baseline_files.hpp>
-#include <sabath/home/run_files.hpp>
 
 #include <fmt/format.h>
 
@@ -246,53 +244,6 @@ std::vector<Judged> judge_each(const BaselineEntry& entry,
   return judged;
 }
 
-/// The runs whose seed a run of the baseline has that is in this home, with its files.
-std::vector<analysis::ReferencedRun> referenced_runs(const BaselineEntry& entry,
-                                                     const analysis::SampleGroup& group,
-                                                     const catalog::Catalog& catalog) {
-  std::vector<analysis::ReferencedRun> found;
-  for (const analysis::CheckSample& run : group.runs) {
-    if (run.outputs.empty() || !run.run.seed) continue;
-    for (const spec::BaselineRun& reference : entry.runs) {
-      if (reference.seed != run.run.seed || reference.run_id == run.run.run_id) continue;
-      const auto rows = catalog.select("id=" + reference.run_id, {});
-      const bool is_here = rows.size() == 1 && rows.front().state == spec::RunState::ok &&
-                           std::filesystem::exists(home::RunFiles(rows.front().directory).record());
-      if (!is_here) continue;
-      found.push_back({&run, reference.run_id, rows.front().directory});
-      break;
-    }
-  }
-  return found;
-}
-
-/// A baseline has values of metrics alone. Outputs are held against its runs, where a rung is
-/// required and these are here; else it is said that nobody looked at them.
-void judge_outputs(const BaselineEntry& entry,
-                   const analysis::SampleGroup& group,
-                   const CheckRequest& request,
-                   const catalog::Catalog& catalog,
-                   CheckGroup& checked) {
-  std::set<std::string> names;
-  for (const analysis::CheckSample& run : group.runs)
-    names.insert(run.outputs.begin(), run.outputs.end());
-  if (names.empty() || !request.results) return;
-  const bool has_rung = request.require || group.require || group.deterministic;
-  const auto runs =
-      has_rung ? referenced_runs(entry, group, catalog) : std::vector<analysis::ReferencedRun>{};
-  analysis::add_output_agreement(runs, request.require, checked);
-  const auto with_outputs = std::ranges::count_if(
-      group.runs, [](const analysis::CheckSample& run) { return !run.outputs.empty(); });
-  const auto left = static_cast<std::size_t>(with_outputs) - runs.size();
-  if (left == 0) return;
-  checked.notes.push_back(
-      fmt::format("outputs of {} are not judged: {}; a baseline has metrics only{}",
-                  base::counted(left, "run"),
-                  base::printable(fmt::format("{}", fmt::join(names, ", "))),
-                  has_rung ? ", and its run of the same seed is not in this home"
-                           : "; --require RUNG compares them with its run of the same seed"));
-}
-
 void judge_against(const BaselineEntry& entry,
                    const analysis::SampleGroup& group,
                    const CheckRequest& request,
@@ -319,7 +270,7 @@ void judge_against(const BaselineEntry& entry,
     expect(request, group.key, one);
   }
   note_explain(entry, group, judged, checked);
-  judge_outputs(entry, group, request, catalog, checked);
+  if (request.results) analysis::judge_outputs(entry, group, request.require, catalog, checked);
   if (request.performance && entry.holds_for.device == spec::any_of_all)
     checked.notes.emplace_back("times are not judged: the baseline holds for any device");
   add_unknown_metrics(entry, group, request, checked);
@@ -348,22 +299,6 @@ CheckGroup check_group(const analysis::SampleGroup& group,
   return checked;
 }
 
-CheckCase incomplete(const catalog::RunRow& row) {
-  CheckCase one;
-  one.kind = CaseKind::run;
-  one.name = row.id;
-  one.wall_s = row.wall_s;
-  const bool is_bad = row.state == spec::RunState::failed || row.state == spec::RunState::stopped;
-  one.verdict = is_bad ? Verdict::fail : Verdict::inconclusive;
-  one.reason = fmt::format("the run is '{}'{}{}",
-                           spec::to_string(row.state),
-                           row.message.empty() ? "" : ": ",
-                           row.message);
-  if (row.state == spec::RunState::imported)
-    one.reason += "; it came from a table, which proves nothing of what was run";
-  return one;
-}
-
 /// Adds runs that were not judged, by recipe.
 void add_others(const analysis::CheckSamples& runs,
                 const CheckRequest& request,
@@ -378,7 +313,7 @@ void add_others(const analysis::CheckSamples& runs,
     return group;
   };
   for (const catalog::RunRow& row : runs.others)
-    group_of(row.recipe).cases.push_back(incomplete(row));
+    group_of(row.recipe).cases.push_back(analysis::incomplete_case(row));
   for (const std::string& what : request.not_run) {
     CheckCase one;
     one.kind = CaseKind::run;

@@ -21,8 +21,8 @@ namespace {
 using nlohmann::ordered_json;
 using spec::RunState;
 
-constexpr std::chrono::seconds between_processes(10);  ///< /proc is no file system to spare
-constexpr std::chrono::seconds fresh_answers(30);      ///< their age need not be told
+constexpr std::chrono::seconds between_processes(10);  ///< /proc costs little
+constexpr std::chrono::seconds fresh_answers(30);      ///< their age is not shown
 constexpr double kept_for_courses = 10;
 constexpr std::size_t last_line_bytes = 2000;
 constexpr std::size_t spark_places = 40;
@@ -84,7 +84,7 @@ RunState RunsUnderWay::state_of(const SeenRun& run) const {
   const bool is_batch = !run.row.batch.empty();
   const RunState known = is_batch && has_begun(run.row) ? RunState::running : run.row.state;
   if (run.changed < 0) return known;
-  // A job that comes back continues the run; else whoever closes it says so.
+  // A job that comes back continues the run. Otherwise the process that closes it says so.
   const bool may_come_back = is_batch && run.status.state == RunState::interrupted;
   const bool is_behind = is_batch && run.status.state == RunState::planned;
   return may_come_back || is_behind ? known : run.status.state;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sabath/analysis/check_samples.hpp>
+#include <sabath/spec/baseline.hpp>
 #include <sabath/spec/check_report.hpp>
 
 #include <optional>
@@ -13,17 +14,17 @@ void add_agreement(const SampleGroup& group,
                    std::optional<spec::Rung> require,
                    spec::CheckGroup& checked);
 
-/// A run, and the folder of the run of its seed that it is held against.
-struct ReferencedRun {
-  const CheckSample* run = nullptr;
-  std::string reference_id{};
-  std::string reference{};
-};
+/// A baseline has values of metrics alone. Where a rung is required, holds the outputs of runs
+/// against the baseline's run of their seed that is in this home; a case for each. Else notes that
+/// they are not judged.
+void judge_outputs(const spec::BaselineEntry& entry,
+                   const SampleGroup& group,
+                   std::optional<spec::Rung> require,
+                   const catalog::Catalog& catalog,
+                   spec::CheckGroup& checked);
 
-/// Adds a case for each output of the runs, compared with those of their references.
-void add_output_agreement(const std::vector<ReferencedRun>& runs,
-                          std::optional<spec::Rung> require,
-                          spec::CheckGroup& checked);
+/// A failed or stopped run is a FAIL, one that did not end or came from a table INCONCLUSIVE.
+spec::CheckCase incomplete_case(const catalog::RunRow& row);
 
 /// Sets the verdicts of groups and of the whole from their cases. Sorts the cases, the worst first.
 void conclude(spec::CheckReport& report);

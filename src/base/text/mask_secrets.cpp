@@ -75,6 +75,11 @@ std::uint64_t KnownSecrets::mask(std::string& text) const {
   return count;
 }
 
+std::string KnownSecrets::masked(std::string text) const {
+  mask(text);
+  return text;
+}
+
 std::uint64_t KnownSecrets::mask_file(const std::filesystem::path& file) const {
   if (values_.empty()) return 0;
   const UniqueFd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));

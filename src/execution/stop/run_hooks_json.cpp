@@ -9,6 +9,7 @@
 #include <sabath/base/version.hpp>
 #include <sabath/execution/run_hooks.hpp>
 #include <sabath/fetch/post_document.hpp>
+#include <sabath/home/document_secrets.hpp>
 #include <sabath/home/run_files.hpp>
 #include <sabath/spec/recipe.hpp>
 
@@ -72,7 +73,8 @@ void run_program(const std::vector<std::string>& argv,
   command.grace = std::chrono::seconds(1);
   const base::ProcessResult result = processes.run(command, stop);
   if (result.ok()) return;
-  const std::string last = base::last_lines(result.errors, 1, "");
+  const auto secrets = home::known_secrets(base::current_environment(), {});
+  const std::string last = secrets.masked(base::last_lines(result.errors, 1, ""));
   throw Error(base::ErrorKind::launch,
               argv.front() + ": " + result.describe() +
                   (last.empty() ? "" : ": " + base::redact(base::printable(last))));

@@ -12,6 +12,7 @@
 #include <catch2/catch.hpp>
 
 #include <chrono>
+#include <cstdlib>
 #include <stop_token>
 #include <thread>
 
@@ -128,4 +129,18 @@ TEST_CASE("hooks: a stop ends one that hangs, and one that begins later has litt
   }
   CHECK(std::chrono::steady_clock::now() - begin < 20s);
   CHECK(run.observer.warnings.size() == 1);
+}
+
+TEST_CASE("hooks: what a hook says of itself shows no secret of the session") {
+  ::setenv("HOOK_TEST_TOKEN", "s3cr3tTok9abcXYZ", 1);
+  HookedRun run;
+  run.settings.hooks.pop_back();
+  run.settings.hooks.front().command = {
+      "/bin/sh", "-c", "echo failed with $HOOK_TEST_TOKEN >&2; exit 3"};
+  run.set_state(RunState::failed);
+  run.fire();
+  ::unsetenv("HOOK_TEST_TOKEN");
+  REQUIRE(run.observer.warnings.size() == 1);
+  CHECK(run.observer.warnings.front().find("failed with ****") != std::string::npos);
+  CHECK(run.observer.warnings.front().find("s3cr3t") == std::string::npos);
 }

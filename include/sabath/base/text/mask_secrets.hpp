@@ -18,6 +18,8 @@ class KnownSecrets {
   bool empty() const noexcept { return values_.empty(); }
   /// Whether the text has one of them.
   bool are_in(std::string_view text) const;
+  /// The text with '*' in place of each character of a secret.
+  std::string masked(std::string text) const;
   /// Overwrites each secret in the file with '*', without moving other bytes. Returns the number of
   /// places; 0 for a missing file. Does not follow a link. Throws Error{storage}.
   std::uint64_t mask_file(const std::filesystem::path& file) const;
