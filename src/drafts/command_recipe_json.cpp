@@ -21,16 +21,6 @@ using nlohmann::ordered_json;
 /// Digits of a digest that tell two scripts apart.
 constexpr std::size_t shown_digits = 32;
 
-/// A word as a template: its braces stand for themselves.
-std::string as_template(const std::string& word) {
-  std::string text;
-  for (const char c : word) {
-    text += c;
-    if (c == '{' || c == '}') text += c;
-  }
-  return text;
-}
-
 ordered_json fixed_text(const std::string& value, const std::string& description) {
   return {{"type", "string"}, {"default", value}, {"description", description}};
 }

@@ -33,15 +33,6 @@ struct Parts {
   std::vector<std::string> guesses{};
 };
 
-std::string as_template(const std::string& word) {
-  std::string text;
-  for (const char c : word) {
-    text += c;
-    if (c == '{' || c == '}') text += c;
-  }
-  return text;
-}
-
 bool has_mark(std::string text, std::initializer_list<std::string_view> marks) {
   std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
   return std::ranges::any_of(

@@ -155,4 +155,13 @@ std::string recipe_name_of(const std::string& text) {
   return base::is_safe_name(name) ? name : "command";
 }
 
+std::string as_template(const std::string& word) {
+  std::string text;
+  for (const char c : word) {
+    text += c;
+    if (c == '{' || c == '}') text += c;
+  }
+  return text;
+}
+
 }  // namespace sabath::drafts

@@ -19,4 +19,7 @@ std::vector<std::filesystem::path> sources_beneath(const std::filesystem::path& 
 /// A name that a recipe may have, made of a script's or a program's.
 std::string recipe_name_of(const std::string& text);
 
+/// A word of a command as a template: its braces stand for themselves.
+std::string as_template(const std::string& word);
+
 }  // namespace sabath::drafts
