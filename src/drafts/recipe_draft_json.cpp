@@ -142,8 +142,13 @@ void add_argument(const json& argument, GivenArguments& given, Parts& parts) {
     return;
   }
   const json& standard = argument["default"];
-  if (has_mark(option, {"out", "save", "dest"}) && (text || standard.is_string())) {
-    add_output(option, text ? *text : standard.get<std::string>(), parts);
+  const bool has_path = text || (standard.is_string() && standard != "");
+  if (has_mark(option, {"out", "save", "dest"}) && (has_path || standard.is_string())) {
+    if (has_path) {
+      add_output(option, text ? *text : standard.get<std::string>(), parts);
+    } else {
+      parts.guesses.push_back(option + " is left out: by default it writes nothing");
+    }
     return;
   }
   if (!base::is_safe_name(parameter_name(option))) {

@@ -14,11 +14,12 @@ namespace {
 using base::TextTable;
 
 std::string cell(const catalog::RunColumn& column, std::size_t row) {
-  using Kind = catalog::RunColumn::Kind;
-  if (column.kind == Kind::text) return column.texts[row];
+  using ColumnKind = catalog::RunColumn::Kind;
+  if (column.kind == ColumnKind::text) return column.texts[row];
   const double value = column.numbers[row];
   if (std::isnan(value)) return "";
-  return column.kind == Kind::seconds ? base::seconds_text(value) : report::number_text(value);
+  return column.kind == ColumnKind::seconds ? base::seconds_text(value)
+                                            : report::number_text(value);
 }
 
 /// The id of each run, its reason if it does not count, and the columns that the user names.

@@ -46,16 +46,16 @@ catalog::RunRow row_of(ViewState& state, const std::string& id) {
 }
 
 ordered_json states_of(const std::vector<report::ReportStage>& stages, const std::string& recipe) {
-  ordered_json json{{"stages", ordered_json::array()},
+  ordered_json page{{"stages", ordered_json::array()},
                     {"graph", ordered_json::parse(report::stage_graph_json(stages, recipe))}};
   for (const report::ReportStage& stage : stages) {
     ordered_json one{{"name", stage.name},
                      {"needs", stage.needs},
                      {"state", stage.states.empty() ? "" : stage.states.begin()->first}};
     if (!stage.wall_s.empty()) one["wall_s"] = stage.wall_s.front();
-    json["stages"].push_back(std::move(one));
+    page["stages"].push_back(std::move(one));
   }
-  return json;
+  return page;
 }
 
 /// Stages of a run under way: a stage has a folder once it began, and the status names those that
@@ -147,28 +147,28 @@ ordered_json head_json(const catalog::RunRow& row, const SeenRun& seen) {
           {"last_line", seen.last_line}};
 }
 
-void add_record(const catalog::RunRow& row, ordered_json& json) {
+void add_record(const catalog::RunRow& row, ordered_json& page) {
   const auto current = execution::read_current(home::RunFiles(row.directory));
   if (!current) return;
   const spec::RunRecord& record = current->record;
   const spec::Recipe recipe = spec::parse_recipe(record.recipe_text, row.directory);
-  json["state"] = spec::to_string(record.state);
-  json["goes_on"] = false;
-  json["message"] = record.message;
-  json["started"] = record.started;
-  json["ended"] = record.ended;
-  json["wall_s"] = base::json_number(record.wall_s);
-  json["reproduce"] = record.reproduce;
-  json.update(states_of(recorded_stages(record, recipe), row.recipe));
-  json["outputs"] = outputs_json(record);
-  json["all_outputs"] = record.outputs.size();
+  page["state"] = spec::to_string(record.state);
+  page["goes_on"] = false;
+  page["message"] = record.message;
+  page["started"] = record.started;
+  page["ended"] = record.ended;
+  page["wall_s"] = base::json_number(record.wall_s);
+  page["reproduce"] = record.reproduce;
+  page.update(states_of(recorded_stages(record, recipe), row.recipe));
+  page["outputs"] = outputs_json(record);
+  page["all_outputs"] = record.outputs.size();
 }
 
-void add_plan(const SeenRun& seen, ViewState& state, ordered_json& json) {
+void add_plan(const SeenRun& seen, ViewState& state, ordered_json& page) {
   const spec::RunPlan plan = home::RunFiles(seen.row.directory).read_plan();
-  json["reproduce"] = plan.reproduce;
-  json.update(states_of(stages_under_way(seen, plan, state.clock()), seen.row.recipe));
-  json["outputs"] = ordered_json::array();
+  page["reproduce"] = plan.reproduce;
+  page.update(states_of(stages_under_way(seen, plan, state.clock()), seen.row.recipe));
+  page["outputs"] = ordered_json::array();
 }
 
 }  // namespace
@@ -184,25 +184,25 @@ std::string run_json(ViewState& state, const std::string& id) {
     state.budget().charge(4);
   }
   const catalog::RunRow& row = seen.row;
-  ordered_json json = head_json(row, seen);
+  ordered_json page = head_json(row, seen);
   if (reason) {
-    json["waits_for"] = reason->text;
-    json["stuck"] = reason->is_stuck;
+    page["waits_for"] = reason->text;
+    page["stuck"] = reason->is_stuck;
   }
   try {
-    json["said"] = said_json(row);
+    page["said"] = said_json(row);
     std::error_code code;
-    if (json["archived"].get<bool>()) {
-      json["note"] = "the run is archived; 'sabath show " + id + "' reads it";
+    if (page["archived"].get<bool>()) {
+      page["note"] = "the run is archived; 'sabath show " + id + "' reads it";
     } else if (fs::exists(home::RunFiles(row.directory).record(), code)) {
-      add_record(row, json);
+      add_record(row, page);
     } else {
-      add_plan(seen, state, json);
+      add_plan(seen, state, page);
     }
   } catch (const Error& error) {
-    json["note"] = error.what();  // its folder vanished, or a document in it cannot be read
+    page["note"] = error.what();  // its folder vanished, or a document in it cannot be read
   }
-  return base::compact_json(json);
+  return base::compact_json(page);
 }
 
 std::string record_json(ViewState& state, const std::string& id) {
@@ -249,11 +249,11 @@ std::string courses_json(ViewState& state, const serve::Query& query) {
     courses = state.courses(state.run(query.words[1]));
   }
   const double operations = courses->refresh(state.clock());
-  ordered_json json =
+  ordered_json page =
       courses->changes_since(*version, base::split(query.parameter("metrics"), ','));
   const std::lock_guard lock(state.mutex());
   state.budget().charge(operations);
-  return base::compact_json(json);
+  return base::compact_json(page);
 }
 
 std::string log_json(ViewState& state, const serve::Query& query) {

@@ -164,7 +164,14 @@ spec::RunRecord checked_record(const fs::path& place, const fs::path& run) {
   for (const spec::PlannedInput& input : record->inputs)
     if (!base::is_safe_name(input.asset) || !base::is_safe_name(input.role))
       refuse_record(place, "'" + printable(input.asset) + "' is not the name of an input");
-  refuse_outside(spec::parse_recipe(record->recipe_text, "recipe.json"));
+  const spec::Recipe recipe = spec::parse_recipe(record->recipe_text, "recipe.json");
+  refuse_outside(recipe);
+  if (recipe.digest() != record->recipe_digest)
+    refuse_record(place, "its recipe is not the one of the record's digest");
+  // What a reader looks at is what would be executed.
+  const auto shown = base::read_file_if_exists(run.parent_path() / "recipe.json");
+  if (shown && *shown != record->recipe_text)
+    refuse_record(place, "its recipe.json is not the recipe of the record");
   home::require_unchanged_outputs(files, *record);
   return *std::move(record);
 }

@@ -218,3 +218,20 @@ members['manifest-sha256.txt'] = ''.join(h + '  ' + n + chr(10) for n, h in line
   CHECK(refused.status == 2);
   CHECK_THAT(refused.errors, Contains("is there with other content"));
 }
+
+TEST_CASE("cli: a crate that shows another recipe than it would execute is refused") {
+  const TwoUsers users;
+  users.write();
+  users.change_and_list("members['recipe.json'] += b'\\n'");
+  const Answer shown = users.reader({"import", users.crate});
+  CHECK(shown.status == 2);
+  CHECK_THAT(shown.errors, Contains("its recipe.json is not the recipe of the record"));
+  users.write();
+  users.change_and_list(R"(import re
+record = members['run/record.json'].decode()
+members['run/record.json'] = re.sub(r'("recipe_digest": "sha256:)[0-9a-f]{4}', r'\g<1>0000', record).encode())");
+  const Answer digest = users.reader({"import", users.crate});
+  CHECK(digest.status == 2);
+  CHECK_THAT(digest.errors, Contains("not the one of the record's digest"));
+  CHECK(users.reader.count_runs() == 0);
+}

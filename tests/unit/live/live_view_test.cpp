@@ -313,9 +313,10 @@ TEST_CASE("now: many runs are looked at within the budget, each in its turn") {
   };
   const std::size_t first = seen();
   CHECK(first < 59);
-  for (int i = 0; i < 20; ++i) {
+  std::size_t last = first;
+  for (int i = 0; i < 60 && last < 59; ++i) {
     home.clock.move(1s);
-    seen();
+    last = seen();
   }
-  CHECK(seen() == 59);
+  CHECK(last == 59);
 }

@@ -418,6 +418,7 @@ TEST_CASE("formats: the schema of a check has exactly the keys that are written"
   group.of = test::full_baseline().entries[0].holds_for;
   group.runs = {"tiny-20261120-103205-abcdefgh"};
   group.cases.emplace_back().judge = "best";
+  group.cases.back().figures = spec::CaseFigures{"1", "2", "+1 (+100 %)", "±0.5"};
   group.notes = {"a note"};
   group.result = group.performance = spec::Verdict::fail;
   spec::CheckReport report;
