@@ -1,10 +1,11 @@
-/* What objects that were compiled for glibc 2.36 expect, for a program that is linked with 2.31: GCC 12's libstdc++.a and
-   libgcc_eh.a are such objects. */
+/* What objects that were compiled for glibc 2.36 expect, for a program that is linked with 2.31:
+   GCC 12's libstdc++.a and libgcc_eh.a are such objects. */
 #define _GNU_SOURCE
 #include <link.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+
 #include <sys/random.h>
 
 /* 2.32. Never true: reference counts are always atomic. */
@@ -42,7 +43,9 @@ static int has_address(struct dl_phdr_info* object, size_t size, void* argument)
     const ElfW(Phdr)* part = &object->dlpi_phdr[i];
     const uintptr_t start = object->dlpi_addr + part->p_vaddr;
     if (part->p_type == PT_GNU_EH_FRAME) frames = part;
-    if (part->p_type == PT_LOAD && search->address >= start && search->address < start + part->p_memsz) is_inside = 1;
+    if (part->p_type == PT_LOAD && search->address >= start &&
+        search->address < start + part->p_memsz)
+      is_inside = 1;
   }
   if (!is_inside || frames == NULL) return 0;
   search->result->eh_frame = (void*)(object->dlpi_addr + frames->p_vaddr);

@@ -170,7 +170,8 @@ spec::CodeState keep_code(const RunRequest& request,
     take_over(*request.study.sibling, run_directory, state);
     return state;
   }
-  const fs::path& folder = request.command ? fs::path(request.command->directory) : request.recipe.directory;
+  const fs::path& folder =
+      request.command ? fs::path(request.command->directory) : request.recipe.directory;
   if (!provenance::repository_around(folder)) return state;
   try {
     state.git = provenance::look_at_git(folder, run_directory / diff_name, processes, stop);

@@ -20,8 +20,8 @@ void add_private_members(std::string_view document, PrivateFacts& facts);
 /// Adds the absolute paths of a text, without those that every system has (/usr/bin, /dev ...).
 void add_private_paths(std::string_view text, PrivateFacts& facts);
 
-/// The digests of a session's variables in the text of a record, such as that of HF_TOKEN. Their key
-/// stays in the home, so that they tell nobody a secret.
+/// The digests of a session's variables in the text of a record, such as that of HF_TOKEN. Their
+/// key stays in the home, so that they tell nobody a secret.
 std::set<std::string> session_digests(std::string_view record);
 
 }  // namespace sabath::sharing

@@ -36,7 +36,8 @@ struct MeanDifference {
 /// Takes the samples that both groups have as pairs if they are more than half of the samples of
 /// each, and at least two. Other samples then do not count. Pairs of one difference, without any
 /// spread, are compared as groups. From five pairs on the permutations of their signs are another
-/// test of them, and the smaller p counts. Two groups that have one value each are tested by their permutations.
+/// test of them, and the smaller p counts. Two groups that have one value each are tested by their
+/// permutations.
 MeanDifference difference_of(const SampleMeans& a, const SampleMeans& b);
 
 struct GroupToRank {

@@ -23,8 +23,8 @@ struct Post {
 
 /// Posts a document once, without following redirects. Only https, and http to this machine.
 /// Throws Error{usage} for another URL, Error{transfer} for an answer other than 2xx, one of more
-/// than a mebibyte, and one that does not come in time; Error{interrupted} after a stop. No message shows more of the URL than its
-/// host: the path may be a secret.
+/// than a mebibyte, and one that does not come in time; Error{interrupted} after a stop. No message
+/// shows more of the URL than its host: the path may be a secret.
 void post_document(const Post& post);
 
 }  // namespace sabath::fetch

@@ -217,8 +217,8 @@ TEST_CASE("hostile: transfers that begin again and again come to an end") {
   fetch::Request asked;
   asked.urls = {"http://127.0.0.1:" + std::to_string(server.port()) + "/x"};
   const auto fetchers = fetch::builtin_fetchers(c.options, c.clock);
-  const auto outcome = fetch_file(
-      asked, fetchers, c.to, {.attempts = 3, .base = 1ms}, c.clock, c.observer, {});
+  const auto outcome =
+      fetch_file(asked, fetchers, c.to, {.attempts = 3, .base = 1ms}, c.clock, c.observer, {});
   CHECK_FALSE(outcome.ok);
   CHECK(requests <= 6);
 }

@@ -167,7 +167,8 @@ TEST_CASE("server: damaged requests never end it, and tell nothing without the t
   std::atomic<std::uint64_t> sent{0};
   std::atomic<std::uint64_t> answered{0};
   std::atomic<std::uint64_t> told{0};
-  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(fuzz_time()) / (is_socket ? 1 : 4);
+  const auto end = std::chrono::steady_clock::now() +
+                   std::chrono::milliseconds(fuzz_time()) / (is_socket ? 1 : 4);
   std::vector<std::thread> clients;
   for (unsigned client = 0; client < 3; ++client) {
     clients.emplace_back([&, client] {
