@@ -331,6 +331,7 @@ CheckCase incomplete_case(const catalog::RunRow& row) {
                            spec::to_string(row.state),
                            row.message.empty() ? "" : ": ",
                            row.message);
+  if (is_bad) one.reason += "; 'sabath logs " + row.id + "' shows its output";
   if (row.state == spec::RunState::imported)
     one.reason += "; it came from a table, which proves nothing of what was run";
   return one;

@@ -20,7 +20,10 @@ struct KeyValue {
   Condition sql{};
   RunColumn::Kind kind = RunColumn::Kind::text;
   std::string title{};
+  std::string key{};  ///< as asked
   Condition judge{};  ///< by what a metric's value is judged, as SQL; empty: there is one value
+  Condition unit{};   ///< of a metric, as SQL
+  bool is_median = false;
   bool largest_first = false;
 };
 
@@ -48,6 +51,7 @@ KeyValue of_parameter(string_view name, string_view key) {
 /// Of the first stage by name that has the metric.
 KeyValue of_metric(string_view name, string_view prefix, string_view key, Database& database) {
   KeyValue value;
+  value.key = key;
   value.kind = RunColumn::Kind::number;
   const Condition rows = metric_rows(name, prefix);
   const auto selected = [&](const std::string& what) {
@@ -68,9 +72,10 @@ KeyValue of_metric(string_view name, string_view prefix, string_view key, Databa
   directed.bind(statement);
   if (statement.executeStep()) {
     const bool is_shown = prefix.empty() || prefix == "metric";
-    value.title = spec::shown_title(std::string(key),
-                                    statement.getColumn(0).getString(),
-                                    is_shown && statement.getColumn(1).getInt() != 0);
+    value.is_median = is_shown && statement.getColumn(1).getInt() != 0;
+    value.title =
+        spec::shown_title(std::string(key), statement.getColumn(0).getString(), value.is_median);
+    value.unit = selected("unit");
     if (is_shown) value.judge = selected("judge");
     value.largest_first = statement.getColumn(2).getString() == "higher";
   }
@@ -113,7 +118,12 @@ std::string label_of(const std::set<std::string>& judges) {
   return judges.contains("") ? label + " or last" : label;
 }
 
-/// Reads the value of each run. The title says by what it is judged.
+/// "km or m" where the runs have several units.
+std::string joined_units(const std::set<std::string>& units) {
+  return units.size() == 1 ? *units.begin() : base::joined(units, " or ");
+}
+
+/// Reads the value of each run. The title has the units, and says by what it is judged.
 void fill(RunColumn& column,
           const KeyValue& value,
           const std::vector<RunRow>& runs,
@@ -125,8 +135,11 @@ void fill(RunColumn& column,
   asked.add(value.sql);
   asked.sql += ", ";
   asked.add(value.judge.sql.empty() ? Condition{"null", {}} : value.judge);
+  asked.sql += ", ";
+  asked.add(value.unit.sql.empty() ? Condition{"null", {}} : value.unit);
   asked.sql += " from run where id = ?";
   std::set<std::string> judges;
+  std::set<std::string> units;
   auto& statement = database.statement(asked.sql);
   for (const RunRow& run : runs) {
     asked.bind(statement);
@@ -141,8 +154,12 @@ void fill(RunColumn& column,
     const bool is_judged = has_value && run.state != spec::RunState::imported;
     if (is_judged && !statement.getColumn(1).isNull())
       judges.insert(statement.getColumn(1).getString());
+    if (has_value && !statement.getColumn(2).isNull())
+      units.insert(statement.getColumn(2).getString());
     statement.reset();
   }
+  if (!units.empty())
+    column.title = spec::shown_title(value.key, joined_units(units), value.is_median);
   column.title += label_of(judges);
 }
 

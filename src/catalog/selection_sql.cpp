@@ -406,7 +406,13 @@ class Writer {
       const double high = range->high.empty() ? infinity : number(term, range->high);
       return negated({value + " between ? and ?", {low, high}}, term);
     }
-    return {value + " " + std::string(sign_of(term.comparison)) + " ?", {number(term, term.value)}};
+    const double wanted = number(term, term.value);
+    if (is_equality && std::abs(wanted) >= 0x1p53 && std::isfinite(wanted)) {
+      refuse(term,
+             "the catalog does not tell whole numbers beyond 2^53 from their neighbours",
+             "'sabath show RUN' and 'sabath compare' are exact; or write a range");
+    }
+    return {value + " " + std::string(sign_of(term.comparison)) + " ?", {wanted}};
   }
 
   double number(const SelectionTerm& term, string_view text) const {

@@ -18,8 +18,11 @@ std::string cell(const catalog::RunColumn& column, std::size_t row) {
   if (column.kind == ColumnKind::text) return column.texts[row];
   const double value = column.numbers[row];
   if (std::isnan(value)) return "";
+  constexpr double exact =
+      9007199254740992;  // 2^53: beyond it several whole numbers are one double
+  const std::string about = std::abs(value) > exact && std::trunc(value) == value ? "about " : "";
   return column.kind == ColumnKind::seconds ? base::seconds_text(value)
-                                            : report::number_text(value);
+                                            : about + report::number_text(value);
 }
 
 /// The id of each run, its reason if it does not count, and the columns that the user names.

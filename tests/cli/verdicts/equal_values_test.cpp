@@ -234,3 +234,35 @@ TEST_CASE("cli: values that only begin alike, or are written twice, are no agree
   CHECK_THAT(record, Contains("3 metrics line(s)") && Contains("'line' is too small"));
   CHECK_THAT(record, Contains("the first is stdout.log:1: '1/2'"));
 }
+
+TEST_CASE("cli: lists do not show a rounded whole number as exact, nor select by it") {
+  const Sabath sabath;
+  const std::string recipe = sabath.shell_recipe(
+      "sums",
+      R"(echo "{{\"sum\": {param.d}}}" >> $SABATH_METRICS)",
+      R"({"parameters": {"d": {"type": "string", "default": "0"}}, "metrics": {"sum": {}}})");
+  done(sabath, {"run", recipe, "--sweep", "d=9007199254740993,9007199254740992", "--seed", "1"});
+  CHECK_THAT(done(sabath, {"list", "runs", "--columns", "sum"}).output,
+             Contains("9007199254740992"));
+  const Answer refused = sabath({"rm", "sum=9007199254740993", "--dry-run", "--force"});
+  CHECK(refused.status == 2);
+  CHECK_THAT(refused.errors, Contains("beyond 2^53"));
+  done(sabath, {"run", recipe, "--set", "d=9007199254740995", "--seed", "1"});
+  CHECK_THAT(done(sabath, {"list", "runs", "@last", "--columns", "sum"}).output,
+             Contains("about 9007199254740996"));
+}
+
+TEST_CASE("cli: a column of runs with two units names both") {
+  const Sabath sabath;
+  for (const std::string unit : {"m", "km"}) {
+    const std::string recipe =
+        sabath.shell_recipe("lengths",
+                            R"(echo '{{"length": 3}}' >> $SABATH_METRICS)",
+                            R"({"metrics": {"length": {"unit": ")" + unit + R"("}}})");
+    done(sabath, {"run", recipe, "--seed", "1"});
+  }
+  CHECK_THAT(done(sabath, {"list", "runs", "--columns", "length"}).output,
+             Contains("length [km or m]"));
+  CHECK_THAT(done(sabath, {"list", "runs", "@last", "--columns", "length"}).output,
+             Contains("length [km]"));
+}
