@@ -177,9 +177,10 @@ void add_packages(const json& facts, Parts& parts) {
                     one.get<std::string>()));
 }
 
-/// Names with a number behind them, as `key_value` reads them.
+/// Names with a number behind them, as `key_value` reads them: "loss: 3", "loss 0.5".
 std::set<std::string> names_in_log(const std::string& log) {
-  static const std::regex pattern("([A-Za-z_][A-Za-z0-9_]*)\\s*[:=]\\s*[-+]?[0-9.]+");
+  static const std::regex pattern(
+      "([A-Za-z_][A-Za-z0-9_]*)(\\s*[:=]\\s*[-+]?[0-9.]+|[ \\t]+[-+]?[0-9]+\\.[0-9])");
   std::set<std::string> names;
   const std::string end = log.substr(log.size() - std::min<std::size_t>(log.size(), 64U << 10U));
   for (std::sregex_iterator at(end.begin(), end.end(), pattern), none; at != none; ++at)
@@ -191,7 +192,24 @@ void add_metrics(const DraftRequest& request, const json& facts, Parts& parts) {
   std::set<std::string> printed = names_in_log(request.log);
   if (request.log.empty() && facts.contains("printed"))
     printed = facts["printed"].get<std::set<std::string>>();
-  for (const char* const name : {"epoch", "step", "iter", "iteration", "seed"})
+  for (const char* const name : {"epoch",
+                                 "step",
+                                 "iter",
+                                 "iteration",
+                                 "seed",
+                                 "in",
+                                 "took",
+                                 "after",
+                                 "at",
+                                 "of",
+                                 "to",
+                                 "is",
+                                 "version",
+                                 "about",
+                                 "with",
+                                 "and",
+                                 "from",
+                                 "by"})
     printed.erase(name);
   const auto add = [&](const std::string& name, const char* from) {
     if (!base::is_safe_name(name) || parts.metrics.contains(name)) return;

@@ -103,7 +103,7 @@ def printed_by(tree):
                 continue
             for before, value in zip(one.values, one.values[1:]):
                 if isinstance(before, ast.Constant) and isinstance(value, ast.FormattedValue):
-                    match = re.search(r"([A-Za-z_][A-Za-z0-9_]*)\s*[:=]\s*$", str(before.value))
+                    match = re.search(r"([A-Za-z_][A-Za-z0-9_]*)\s*[:= ]\s*$", str(before.value))
                     if match:
                         yield match.group(1)
 

@@ -62,12 +62,12 @@ TEST_CASE("a draft has the arguments of a script as parameters, and says what it
   CHECK(draft.sources == std::vector<fs::path>{"helper.py", "train.py"});
 
   request.arguments = {"--epochs", "3", "-l=0.5", "more"};
-  request.log = "loss: 1\nmae=0.5\n";
+  request.log = "loss: 1\nmae=0.5\nepoch 3 held_out 0.25 after 1.5 s\n";
   const spec::Recipe of_run = drafted(request, draft);
   CHECK(of_run.parameter("epochs")->default_value == spec::ParameterValue(std::int64_t{3}));
   CHECK(of_run.parameter("learning_rate")->default_value == spec::ParameterValue(0.5));
   CHECK(of_run.stages.front().run.back() == "more");
-  CHECK(of_run.metrics.size() == 2);
+  CHECK(of_run.metrics.size() == 3);  // loss, mae, held_out
 
   const fs::path to = folder.path() / "recipe";
   drafts::write_draft(draft, to);
