@@ -178,7 +178,7 @@ def navigation():
     recipes = [str(page.relative_to(PAGES)) for page in sorted((PAGES / "recipes").glob("*/README.md"))]
     return [
         {"sabath": "index.md"},
-        {"Tutorial": pages("tutorial.md", "supercell.md")},
+        {"Tutorial": pages("tutorial.md", "install.md", "supercell.md")},
         {"How to": [*folder("how-to"), "ci.md", "hooks.md", "view.md", "view-admin.md", "secrets.md"]},
         {"Explanation": [*(str(page.relative_to(PAGES)) for page in sorted((PAGES / "explanation").glob("*.md"))), "glossary.md"]},
         {"Reference": [{"Commands": folder("commands")}, {"Formats": formats}, {"Keys": keys()}, "python.md", "logging.md"]},

@@ -33,6 +33,9 @@ for page in docs/how-to/[a-z]*.md docs/explanation/*.md docs/tutorial.md; do
   topic=$(basename "$page" .md)
   [ "$("$sabath" help "$topic")" = "$(cat "$page")" ] || complain "'sabath help $topic' is not $page"
 done
+for page in docs/*.md; do
+  grep -qF "\"$(basename "$page")\"" docs/site/pages.py || complain "$page stands nowhere in docs/site/pages.py"
+done
 # A page of a topic names only options that some command has.
 known=$(cat docs/commands/*.md | options_of)
 for page in docs/how-to/*.md docs/explanation/*.md docs/tutorial.md docs/supercell.md; do

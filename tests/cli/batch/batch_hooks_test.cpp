@@ -16,7 +16,9 @@ std::string noting(const fs::path& file, const std::string& word) {
 }  // namespace
 
 TEST_CASE("batch hooks: started fires as it is seen, failed once as exec was killed") {
-  DescribedSite user;
+  json description = described();
+  description["states"]["T"] = "timed_out";
+  DescribedSite user({}, description);
   const fs::path out = user.sabath.folder() / "fired";
   json hooks = json::array();
   for (const auto& [event, where] : {std::pair("started", "submit"),
@@ -29,25 +31,33 @@ TEST_CASE("batch hooks: started fires as it is seen, failed once as exec was kil
   }
   write_text(user.sabath.folder() / "config/config.json",
              json{{"schema", 1}, {"hooks", hooks}}.dump());
-  user.tool("osub", "setsid bash \"$1\" > /dev/null 2>&1 & echo 'job 1'");
+  user.tool("osub", "echo \"$1\" > \"$OURS_STATE/script\"; echo 'job 1'");
   user.say("R");
   const std::string recipe = user.sabath.shell_recipe("tiny", "sleep 100");
   const Answer run = user.sabath({"run", recipe, "--on", "here", "--seed", "1", "--detach"});
   INFO(run.output + run.errors);
   REQUIRE(run.status == 0);
+  std::string script = text_of(user.sabath.folder() / "script");
+  script.resize(script.find('\n'));
+  const Running job({"/bin/bash", script},
+                    user.sabath.environment(),
+                    user.sabath.folder() / "job.out",
+                    user.sabath.folder() / "job.err");
   const auto status = [&] {
     return json::parse(
         text_of(user.sabath.run_directories().back() / "status.json"), nullptr, false);
   };
-  REQUIRE(eventually([&] {
+  const bool has_begun = eventually([&] {
     const json now = status();
     return now.is_object() && now["state"] == "running" && now["stage"] == "go";
-  }));
+  });
+  INFO(text_of(user.sabath.folder() / "job.out") + text_of(user.sabath.folder() / "job.err"));
+  REQUIRE(has_begun);
   user.sabath({"status"});
   user.sabath({"status"});
   CHECK(text_of(out) == "started\n");
   ::kill(status()["pid"].get<int>(), SIGKILL);
-  user.say("E");
+  user.say("T");
   const Answer wait = user.sabath({"wait", "--timeout", "60s"});
   INFO(wait.output + wait.errors);
   user.sabath({"list"});
