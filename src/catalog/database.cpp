@@ -143,7 +143,7 @@ void Database::open() {
   handle_->exec("pragma synchronous = normal");
   handle_->exec("pragma temp_store = memory");
   // SQLite's 2 MB do not hold what one question about 100,000 runs reads.
-  handle_->exec("pragma cache_size = -16384");
+  handle_->exec("pragma cache_size = -8192");
   migrate();
 }
 
