@@ -162,6 +162,7 @@ std::map<std::string, std::uint64_t> inodes_in(const fs::path& folder) {
   std::map<std::string, std::uint64_t> inodes;
   const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(folder.c_str()), &::closedir);
   if (!entries) return inodes;
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): of a stream of its own
   while (const dirent* const entry = ::readdir(entries.get()))
     inodes[static_cast<const char*>(entry->d_name)] = entry->d_ino;
   return inodes;

@@ -50,7 +50,7 @@ std::string parameter_name(const std::string& option) {
 
 /// The value that the text of a command line has; null where it has another type.
 ordered_json value_of(const std::string& type, const std::string& text) {
-  const ordered_json parsed = ordered_json::parse(text, nullptr, false);
+  ordered_json parsed = ordered_json::parse(text, nullptr, false);
   if (type == "int" && parsed.is_number_integer()) return parsed;
   if (type == "float" && parsed.is_number()) return parsed.get<double>();
   if (type == "int" || type == "float") return nullptr;
@@ -142,7 +142,7 @@ void add_argument(const json& argument, GivenArguments& given, Parts& parts) {
     return;
   }
   const json& standard = argument["default"];
-  const bool has_path = text || (standard.is_string() && standard != "");
+  const bool has_path = text || (standard.is_string() && !standard.get<std::string>().empty());
   if (has_mark(option, {"out", "save", "dest"}) && (has_path || standard.is_string())) {
     if (has_path) {
       add_output(option, text ? *text : standard.get<std::string>(), parts);

@@ -107,7 +107,7 @@ Import read_upstream(const DocumentRequest& request, const Known& known) {
         spec::Asset asked;
         asked.code.emplace().git = url;
         refuse_private(request, asked);
-        const std::string before = pinned_before(url, known);
+        std::string before = pinned_before(url, known);
         if (!before.empty() || !request.commit_of) return before;
         return request.commit_of(url, reference);
       });
