@@ -126,6 +126,15 @@ std::optional<double> seconds_in(string_view text) {
   return clock ? std::optional(static_cast<double>(clock->count())) : std::nullopt;
 }
 
+constexpr const char* shared_double =
+    "the catalog does not tell whole numbers beyond 2^53 from their neighbours";
+constexpr const char* hint_of_exact =
+    "'sabath show RUN' and 'sabath compare' are exact; or write a range";
+
+bool shares_its_double(double number) {
+  return std::isfinite(number) && std::abs(number) >= 0x1p53;
+}
+
 /// Writes the conditions of one selection.
 class Writer {
  public:
@@ -407,11 +416,7 @@ class Writer {
       return negated({value + " between ? and ?", {low, high}}, term);
     }
     const double wanted = number(term, term.value);
-    if (is_equality && std::abs(wanted) >= 0x1p53 && std::isfinite(wanted)) {
-      refuse(term,
-             "the catalog does not tell whole numbers beyond 2^53 from their neighbours",
-             "'sabath show RUN' and 'sabath compare' are exact; or write a range");
-    }
+    if (is_equality && shares_its_double(wanted)) refuse(term, shared_double, hint_of_exact);
     return {value + " " + std::string(sign_of(term.comparison)) + " ?", {wanted}};
   }
 

@@ -79,7 +79,7 @@ TEST_CASE("process: a tree of leftovers is killed to the last") {
 }
 
 TEST_CASE("process: a helper that ends by itself when its leader does is no leftover") {
-  const auto result = run(test::shell("sleep 0.03 & exit 0"));
+  const auto result = run(test::shell("sleep 0.01 & exit 0"));
   CHECK(result.ok());
   CHECK(result.leftovers == 0);
 }
